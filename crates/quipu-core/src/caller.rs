@@ -1,0 +1,118 @@
+//! The caller: who is asking, for whom, and what they may do.
+//!
+//! Built by the edge from a credential, never from what the request says about itself.
+
+use serde::{Deserialize, Serialize};
+
+use crate::id::{TenantId, UserId};
+use crate::origin::{Origin, Voice};
+
+/// What kind of caller it is. Only a human can give consent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CallerKind {
+    Human,
+    Key,
+    Job,
+}
+
+impl CallerKind {
+    pub fn as_str(self) -> &'static str {
+        match self {
+            CallerKind::Human => "human",
+            CallerKind::Key => "key",
+            CallerKind::Job => "job",
+        }
+    }
+
+    pub fn parse(text: &str) -> Option<Self> {
+        [CallerKind::Human, CallerKind::Key, CallerKind::Job]
+            .into_iter()
+            .find(|kind| kind.as_str() == text)
+    }
+}
+
+/// A permission a credential can carry. Consent is not among them: it belongs to humans.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Permission {
+    /// List, get, history, operations.
+    Read,
+    /// Save, update, forget, delete, restore, undo, link.
+    Write,
+    /// Propose a memory that waits for its user's yes.
+    Propose,
+    /// Erase a memory now and everywhere.
+    Erase,
+    /// Users, keys, domains and tokens of the tenant.
+    Admin,
+}
+
+impl Permission {
+    pub const ALL: [Permission; 5] = [
+        Permission::Read,
+        Permission::Write,
+        Permission::Propose,
+        Permission::Erase,
+        Permission::Admin,
+    ];
+
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Permission::Read => "read",
+            Permission::Write => "write",
+            Permission::Propose => "propose",
+            Permission::Erase => "erase",
+            Permission::Admin => "admin",
+        }
+    }
+
+    pub fn parse(text: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|permission| permission.as_str() == text)
+    }
+}
+
+/// Who is asking, and about whom.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Caller {
+    pub tenant: TenantId,
+    pub user: UserId,
+    /// The tenant's own name for the user; kept on the user's row when the first write makes it.
+    pub user_name: String,
+    pub kind: CallerKind,
+    /// Which credential, or `local`; recorded on every operation.
+    pub credential: String,
+    pub voice: Voice,
+}
+
+impl Caller {
+    /// A person acting for themselves.
+    pub fn human(tenant: TenantId, user_name: &str, credential: &str) -> Self {
+        Self {
+            tenant,
+            user: UserId::named(tenant, user_name),
+            user_name: user_name.to_owned(),
+            kind: CallerKind::Human,
+            credential: credential.to_owned(),
+            voice: Voice::stated(Origin::UserSaid),
+        }
+    }
+
+    /// An application or assistant that holds a key.
+    pub fn key(tenant: TenantId, user_name: &str, credential: &str, origin: Origin) -> Self {
+        Self {
+            kind: CallerKind::Key,
+            voice: Voice::stated(origin),
+            ..Self::human(tenant, user_name, credential)
+        }
+    }
+
+    /// The learning pipeline, acting on what it extracted from a conversation.
+    pub fn extractor(tenant: TenantId, user_name: &str, origin: Origin) -> Self {
+        Self {
+            kind: CallerKind::Job,
+            voice: Voice::extracted(origin),
+            ..Self::human(tenant, user_name, "extractor")
+        }
+    }
+}

@@ -1,0 +1,64 @@
+//! Domains: areas of a life, some of which stay shut until their person opens them.
+
+use serde::{Deserialize, Serialize};
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Domain {
+    pub name: String,
+    pub display_name: String,
+    /// Nothing inferred is kept here without its person's yes.
+    pub sensitive: bool,
+    /// Nothing at all is kept here until its person opens the domain.
+    pub requires_opt_in: bool,
+    /// How long a soft memory lasts here unless it says otherwise.
+    pub default_expiration_days: Option<i32>,
+    /// Ships with Quipu, for every tenant.
+    pub builtin: bool,
+}
+
+/// The ten predefined domains and religion, with the flags of R183 and C16.
+pub fn builtin_domains() -> Vec<Domain> {
+    let domain = |name: &str, display_name: &str, shut: bool, days: Option<i32>| Domain {
+        name: name.into(),
+        display_name: display_name.into(),
+        sensitive: shut,
+        requires_opt_in: shut,
+        default_expiration_days: days,
+        builtin: true,
+    };
+    vec![
+        domain("communication", "Communication", false, None),
+        domain("finance", "Finance", true, None),
+        domain("food", "Food and dining", false, None),
+        domain("health", "Health", true, None),
+        domain("personal", "Personal", false, Some(60)),
+        domain("relationships", "Relationships", true, None),
+        domain("religion", "Religion", true, None),
+        domain("schedule", "Schedule", false, None),
+        domain("shopping", "Shopping", false, None),
+        domain("travel", "Travel", false, None),
+        domain("work", "Work", false, Some(90)),
+    ]
+}
+
+/// A domain's name is a short lower-case word, so that it reads the same in a path and a file.
+pub fn is_name(text: &str) -> bool {
+    (1..=64).contains(&text.len())
+        && text.as_bytes()[0].is_ascii_lowercase()
+        && text.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn eleven_domains_four_of_them_shut() {
+        let domains = builtin_domains();
+        assert_eq!(domains.len(), 11);
+        assert!(domains.iter().all(|domain| is_name(&domain.name)));
+        let shut: Vec<_> =
+            domains.iter().filter(|d| d.requires_opt_in).map(|d| d.name.as_str()).collect();
+        assert_eq!(shut, ["finance", "health", "relationships", "religion"]);
+    }
+}

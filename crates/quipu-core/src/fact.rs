@@ -1,0 +1,432 @@
+//! A fact: one atomic claim, kept as versions on two time axes. The API calls it a memory.
+//!
+//! A [`Claim`] is what a person can read and edit; a [`Version`] is a claim with its standing, its
+//! provenance and its two periods. Versions are never edited: verbs close some and open others.
+
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+use uuid::Uuid;
+
+use crate::id::{FactId, OperationId, VersionId};
+use crate::limits;
+use crate::origin::{Origin, Voice};
+use crate::time::{Period, Timestamp};
+
+/// A closed set of words, the same in the database, on the wire and in the code.
+macro_rules! words {
+    ($(#[$doc:meta])* $name:ident { $($variant:ident = $text:literal),+ $(,)? }) => {
+        $(#[$doc])*
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+        pub enum $name {
+            $(#[serde(rename = $text)] $variant),+
+        }
+
+        impl $name {
+            pub const ALL: &'static [$name] = &[$($name::$variant),+];
+
+            pub fn as_str(self) -> &'static str {
+                match self { $($name::$variant => $text),+ }
+            }
+
+            pub fn parse(text: &str) -> Option<Self> {
+                Self::ALL.iter().copied().find(|word| word.as_str() == text)
+            }
+        }
+    };
+}
+pub(crate) use words;
+
+words!(
+    /// Groups the page and carries a share of the prompt budget.
+    Category { Profile = "profile", Context = "context", Style = "style", Fact = "fact" }
+);
+words!(
+    /// Which of the five kinds of memory it is.
+    MemoryType {
+        Profile = "profile",
+        Task = "task",
+        Episodic = "episodic",
+        Procedural = "procedural",
+        Domain = "domain",
+    }
+);
+words!(
+    /// What sort of claim it is.
+    Kind {
+        Preference = "preference",
+        Fact = "fact",
+        Habit = "habit",
+        Skill = "skill",
+        Artifact = "artifact",
+        Relationship = "relationship",
+        Project = "project",
+        Context = "context",
+    }
+);
+words!(
+    /// A hard memory is a rule under a key; a soft one is context for judgment.
+    Force { Hard = "hard", Soft = "soft" }
+);
+words!(
+    /// How well an inferred memory is supported. What was stated is strong.
+    Tier { Strong = "strong", Tentative = "tentative", Candidate = "candidate" }
+);
+words!(
+    /// Where a version stands. The status a caller sees is derived from this and the dates.
+    State {
+        Active = "active",
+        Proposed = "proposed",
+        Candidate = "candidate",
+        Forgotten = "forgotten",
+        Trashed = "trashed",
+    }
+);
+
+/// Something that supports a claim: a pattern seen, a sentence said.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Evidence {
+    #[serde(rename = "type")]
+    pub kind: String,
+    pub description: String,
+}
+
+/// What a memory says: everything a person can read and edit.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Claim {
+    pub content: String,
+    pub summary: Option<String>,
+    /// The long body: found by recall, never put into a prompt.
+    pub detail: Option<String>,
+    pub category: Category,
+    #[serde(rename = "type")]
+    pub memory_type: MemoryType,
+    pub kind: Kind,
+    pub force: Force,
+    pub domain: Option<String>,
+    pub key: Option<String>,
+    pub value: Option<serde_json::Value>,
+    pub tags: Vec<String>,
+    pub importance: f32,
+    pub evidence: Vec<Evidence>,
+    pub reasoning: Option<String>,
+}
+
+impl Claim {
+    /// A soft fact that says `content`, with everything else at its default.
+    pub fn saying(content: &str) -> Self {
+        Self {
+            content: content.to_owned(),
+            summary: None,
+            detail: None,
+            category: Category::Fact,
+            memory_type: MemoryType::Profile,
+            kind: Kind::Fact,
+            force: Force::Soft,
+            domain: None,
+            key: None,
+            value: None,
+            tags: Vec::new(),
+            importance: 0.5,
+            evidence: Vec::new(),
+            reasoning: None,
+        }
+    }
+
+    /// What is wrong with the claim, as (field, reason); nothing if it can be kept.
+    pub fn faults(&self) -> Vec<(&'static str, String)> {
+        let mut faults = Vec::new();
+        let mut longer = |field, text: &str, most: usize| {
+            if text.chars().count() > most {
+                faults.push((field, format!("at most {most} characters")));
+            }
+        };
+        longer("content", &self.content, limits::CONTENT_CHARS);
+        longer("summary", self.summary.as_deref().unwrap_or(""), limits::SUMMARY_CHARS);
+        longer("detail", self.detail.as_deref().unwrap_or(""), limits::DETAIL_CHARS);
+        longer("key", self.key.as_deref().unwrap_or(""), limits::KEY_CHARS);
+        longer("reasoning", self.reasoning.as_deref().unwrap_or(""), limits::REASONING_CHARS);
+        for tag in &self.tags {
+            longer("tags", tag, limits::TAG_CHARS);
+        }
+        for item in &self.evidence {
+            longer("evidence", &item.kind, limits::TAG_CHARS);
+            longer("evidence", &item.description, limits::EVIDENCE_CHARS);
+        }
+        if self.content.trim().is_empty() {
+            faults.push(("content", "must say something".into()));
+        }
+        if self.tags.len() > limits::TAGS {
+            faults.push(("tags", format!("at most {} tags", limits::TAGS)));
+        }
+        if self.evidence.len() > limits::EVIDENCE_ITEMS {
+            faults.push(("evidence", format!("at most {} items", limits::EVIDENCE_ITEMS)));
+        }
+        if self.value.as_ref().is_some_and(|v| v.to_string().len() > limits::VALUE_BYTES) {
+            faults.push(("value", format!("at most {} bytes of JSON", limits::VALUE_BYTES)));
+        }
+        if !(0.0..=1.0).contains(&self.importance) {
+            faults.push(("importance", "between 0 and 1".into()));
+        }
+        if self.key.as_deref().is_some_and(|key| key.trim().is_empty()) {
+            faults.push(("key", "must not be blank".into()));
+        }
+        if self.force == Force::Hard && (self.domain.is_none() || self.key.is_none()) {
+            faults.push(("force", "a hard memory needs a domain and a key".into()));
+        }
+        if self.value.is_some() && self.key.is_none() {
+            faults.push(("value", "a value needs a key".into()));
+        }
+        if let Some(field) = self.field_with_nul() {
+            faults.push((field, "must not contain the character U+0000".into()));
+        }
+        faults
+    }
+
+    /// PostgreSQL cannot keep U+0000 in text or JSON, so it is refused rather than dropped.
+    fn field_with_nul(&self) -> Option<&'static str> {
+        let value = self.value.as_ref().map(ToString::to_string).unwrap_or_default();
+        let texts: [(&'static str, &str); 6] = [
+            ("content", &self.content),
+            ("summary", self.summary.as_deref().unwrap_or("")),
+            ("detail", self.detail.as_deref().unwrap_or("")),
+            ("domain", self.domain.as_deref().unwrap_or("")),
+            ("key", self.key.as_deref().unwrap_or("")),
+            ("reasoning", self.reasoning.as_deref().unwrap_or("")),
+        ];
+        let evidence = self.evidence.iter().flat_map(|e| [&e.kind, &e.description]);
+        let mut lists = [("tags", self.tags.iter().any(|tag| tag.contains('\0')))]
+            .into_iter()
+            .chain([("evidence", evidence.into_iter().any(|text| text.contains('\0')))])
+            .chain([("value", value.contains("\\u0000"))]);
+        texts
+            .into_iter()
+            .find(|(_, text)| text.contains('\0'))
+            .map(|(field, _)| field)
+            .or_else(|| lists.find(|(_, found)| *found).map(|(field, _)| field))
+    }
+
+    /// The digest of everything that was shown to a person who is asked for consent. A yes that
+    /// carries another digest was given to other words.
+    pub fn consent_digest(&self) -> String {
+        let shown = serde_json::to_vec(self).unwrap_or_default();
+        Sha256::digest(shown).iter().map(|byte| format!("{byte:02x}")).collect()
+    }
+}
+
+/// Two saves with one fingerprint say the same: same category, same content but for case and outer
+/// space (R091). A hard memory is also told apart by its key and value.
+pub fn fingerprint(claim: &Claim) -> Uuid {
+    let mut hash = Sha256::new();
+    let mut part = |text: &str| {
+        hash.update((text.len() as u64).to_be_bytes());
+        hash.update(text.as_bytes());
+    };
+    part(claim.category.as_str());
+    part(&claim.content.trim().to_lowercase());
+    if claim.force == Force::Hard {
+        part(claim.domain.as_deref().unwrap_or(""));
+        part(claim.key.as_deref().unwrap_or(""));
+        part(&claim.value.as_ref().map(ToString::to_string).unwrap_or_default());
+    }
+    let digest = hash.finalize();
+    let mut bytes = [0u8; 16];
+    bytes.copy_from_slice(&digest[..16]);
+    uuid::Builder::from_custom_bytes(bytes).into_uuid()
+}
+
+/// A partial change of a claim: what is absent stays as it was.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Edit {
+    pub content: Option<String>,
+    pub summary: Option<Option<String>>,
+    pub detail: Option<Option<String>>,
+    pub category: Option<Category>,
+    pub memory_type: Option<MemoryType>,
+    pub kind: Option<Kind>,
+    pub force: Option<Force>,
+    pub domain: Option<Option<String>>,
+    pub key: Option<Option<String>>,
+    pub value: Option<Option<serde_json::Value>>,
+    pub tags: Option<Vec<String>>,
+    pub importance: Option<f32>,
+    pub reasoning: Option<Option<String>>,
+}
+
+impl Edit {
+    pub fn content(text: &str) -> Self {
+        Self { content: Some(text.to_owned()), ..Self::default() }
+    }
+
+    pub fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+
+    pub fn apply(&self, claim: &Claim) -> Claim {
+        let mut new = claim.clone();
+        if let Some(content) = &self.content {
+            new.content.clone_from(content);
+            // A summary of other words is worse than none.
+            new.summary = None;
+        }
+        if let Some(summary) = &self.summary {
+            new.summary.clone_from(summary);
+        }
+        if let Some(detail) = &self.detail {
+            new.detail.clone_from(detail);
+        }
+        if let Some(domain) = &self.domain {
+            new.domain.clone_from(domain);
+        }
+        if let Some(key) = &self.key {
+            new.key.clone_from(key);
+        }
+        if let Some(value) = &self.value {
+            new.value.clone_from(value);
+        }
+        if let Some(tags) = &self.tags {
+            new.tags.clone_from(tags);
+        }
+        if let Some(reasoning) = &self.reasoning {
+            new.reasoning.clone_from(reasoning);
+        }
+        new.category = self.category.unwrap_or(new.category);
+        new.memory_type = self.memory_type.unwrap_or(new.memory_type);
+        new.kind = self.kind.unwrap_or(new.kind);
+        new.force = self.force.unwrap_or(new.force);
+        new.importance = self.importance.unwrap_or(new.importance);
+        new
+    }
+}
+
+/// One bitemporal row of a fact.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Version {
+    pub fact: FactId,
+    pub id: VersionId,
+    /// Which edition of the claim it is: 1 when saved, one more with each change or correction.
+    /// Rows that only move a claim in time or standing keep their number.
+    pub number: i32,
+    pub claim: Claim,
+    pub state: State,
+    pub tier: Tier,
+    pub origin: Origin,
+    pub extracted: bool,
+    /// Evidence for what was extracted. What was stated carries none: it outranks any number.
+    pub confidence: Option<f32>,
+    pub session: Option<String>,
+    pub turns: Vec<String>,
+    pub confirmed_at: Option<Timestamp>,
+    pub last_confirmed_at: Option<Timestamp>,
+    /// When a human said yes to exactly these words.
+    pub consented_at: Option<Timestamp>,
+    pub valid: Period,
+    pub known: Period,
+    pub opened_by: OperationId,
+    pub closed_by: Option<OperationId>,
+}
+
+impl Version {
+    /// Stated, or agreed to by a human. Nothing extracted may replace a firm version.
+    pub fn is_firm(&self) -> bool {
+        !self.extracted || self.consented_at.is_some()
+    }
+
+    pub fn voice(&self) -> Voice {
+        Voice { origin: self.origin, extracted: self.extracted }
+    }
+
+    /// One number for readers that want one: 1.0 when confirmed, 0.95 when stated, else the
+    /// confidence of the evidence.
+    pub fn effective_confidence(&self) -> f32 {
+        match self.confidence {
+            _ if self.consented_at.is_some() => 1.0,
+            None if self.last_confirmed_at.is_some() => 1.0,
+            None => 0.95,
+            Some(confidence) => confidence,
+        }
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+    use crate::id::Ids;
+
+    /// A version that says "tea", spoken by `voice`, valid and known since the epoch.
+    pub(crate) fn version(voice: Voice) -> Version {
+        let mut ids = Ids::new(Timestamp::UNIX_EPOCH, [1; 16]);
+        let since = Period::since(Timestamp::UNIX_EPOCH);
+        Version {
+            fact: ids.fact(),
+            id: ids.version(),
+            number: 1,
+            claim: Claim::saying("tea"),
+            state: State::Active,
+            tier: Tier::Strong,
+            origin: voice.origin,
+            extracted: voice.extracted,
+            confidence: voice.extracted.then_some(0.8),
+            session: None,
+            turns: Vec::new(),
+            confirmed_at: None,
+            last_confirmed_at: None,
+            consented_at: None,
+            valid: since,
+            known: since,
+            opened_by: ids.operation(),
+            closed_by: None,
+        }
+    }
+
+    #[test]
+    fn a_re_save_differs_only_by_what_matters() {
+        let one = Claim::saying("I drink Tea");
+        assert_eq!(fingerprint(&one), fingerprint(&Claim::saying("  i drink tea ")));
+        assert_ne!(fingerprint(&one), fingerprint(&Claim::saying("i drink teas")));
+        let style = Claim { category: Category::Style, ..one.clone() };
+        assert_ne!(fingerprint(&one), fingerprint(&style));
+    }
+
+    #[test]
+    fn a_hard_memory_needs_its_key() {
+        let mut claim = Claim::saying("never before ten");
+        claim.force = Force::Hard;
+        assert_eq!(claim.faults().len(), 1);
+        claim.domain = Some("schedule".into());
+        claim.key = Some("earliest".into());
+        assert!(claim.faults().is_empty());
+    }
+
+    #[test]
+    fn each_limit_is_named_with_its_field() {
+        let mut claim = Claim::saying(&"x".repeat(limits::CONTENT_CHARS + 1));
+        claim.importance = f32::NAN;
+        claim.tags = vec!["a\0b".into()];
+        let fields: Vec<_> = claim.faults().into_iter().map(|(field, _)| field).collect();
+        assert_eq!(fields, ["content", "importance", "tags"]);
+    }
+
+    #[test]
+    fn new_words_drop_the_old_summary() {
+        let mut claim = Claim::saying("a");
+        claim.summary = Some("short a".into());
+        assert_eq!(Edit::content("b").apply(&claim).summary, None);
+        let both = Edit { summary: Some(Some("short b".into())), ..Edit::content("b") };
+        assert_eq!(both.apply(&claim).summary.as_deref(), Some("short b"));
+    }
+
+    #[test]
+    fn consent_is_to_bytes() {
+        let claim = Claim::saying("a");
+        assert_eq!(claim.consent_digest(), claim.clone().consent_digest());
+        assert_ne!(claim.consent_digest(), Claim::saying("a ").consent_digest());
+    }
+
+    #[test]
+    fn what_was_said_outranks_any_number() {
+        let stated = version(Voice::stated(Origin::UserSaid));
+        let guessed = version(Voice::extracted(Origin::UserTurn));
+        assert!(stated.effective_confidence() > guessed.effective_confidence());
+        assert_eq!(stated.confidence, None);
+    }
+}

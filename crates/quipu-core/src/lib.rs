@@ -1,0 +1,35 @@
+//! Values and rules of the record.
+//!
+//! This crate knows what a memory is and what may happen to it. It does no I/O, reads no clock,
+//! draws no randomness and knows no database, wire format or AI model: time, ids and the rows
+//! concerned are always arguments, so every rule here is an ordinary unit test.
+//!
+//! Reading order: [`id`] and [`time`] (the ground), [`fact`] (what is kept), [`origin`] and
+//! [`caller`] (who speaks, and how far they are believed), [`record`] (what each verb opens and
+//! closes), [`lifecycle`] (the status derived from it).
+
+pub mod caller;
+pub mod domain;
+pub mod fact;
+pub mod id;
+pub mod lifecycle;
+pub mod limits;
+pub mod link;
+pub mod operation;
+pub mod origin;
+pub mod record;
+pub mod secret;
+pub mod time;
+
+pub use caller::{Caller, CallerKind, Permission};
+pub use domain::{Domain, builtin_domains};
+pub use fact::{
+    Category, Claim, Edit, Evidence, Force, Kind, MemoryType, State, Tier, Version, fingerprint,
+};
+pub use id::{FactId, Ids, LinkId, OperationId, TenantId, UserId, VersionId};
+pub use lifecycle::{Status, status_of};
+pub use link::Link;
+pub use operation::{Operation, Verb};
+pub use origin::{Origin, Voice};
+pub use record::{Changes, Refusal, Stamp};
+pub use time::{AsOf, Period, Timestamp};

@@ -1,0 +1,23 @@
+//! Sizes that a claim must keep to. A memory is one short line that may be put into a prompt, with
+//! an optional longer body that never is.
+
+/// The injectable line.
+pub const CONTENT_CHARS: usize = 2_000;
+/// The shorter form of the line.
+pub const SUMMARY_CHARS: usize = 500;
+/// The body, which is for recall only.
+pub const DETAIL_CHARS: usize = 20_000;
+pub const KEY_CHARS: usize = 128;
+pub const VALUE_BYTES: usize = 8_192;
+pub const REASONING_CHARS: usize = 2_000;
+pub const EVIDENCE_ITEMS: usize = 20;
+pub const EVIDENCE_CHARS: usize = 1_000;
+pub const TAGS: usize = 20;
+pub const TAG_CHARS: usize = 64;
+pub const RELATION_CHARS: usize = 64;
+pub const TURNS: usize = 100;
+pub const NAME_CHARS: usize = 255;
+/// How long a deleted memory can be taken back (R148).
+pub const TRASH_DAYS: i64 = 30;
+/// How long an idempotency key is remembered.
+pub const IDEMPOTENCY_DAYS: i64 = 7;

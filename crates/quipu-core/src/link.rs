@@ -1,0 +1,47 @@
+//! Links between memories. A link hangs on the stable ids of two facts, so it follows a fact
+//! through every change and correction; it shows only while both ends are live.
+
+use serde::{Deserialize, Serialize};
+
+use crate::id::{FactId, LinkId, OperationId};
+use crate::time::Period;
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Link {
+    pub id: LinkId,
+    pub from: FactId,
+    pub to: FactId,
+    /// `relates_to`, `supersedes`, `contradicts`, or any word of the caller's.
+    pub relation: String,
+    pub known: Period,
+    pub opened_by: OperationId,
+    pub closed_by: Option<OperationId>,
+}
+
+impl Link {
+    /// The same link, held again by another operation.
+    pub fn reopened(&self, id: LinkId, by: OperationId, known: Period) -> Self {
+        Self { id, known, opened_by: by, closed_by: None, ..self.clone() }
+    }
+}
+
+/// A relation is a short lower-case word with underscores, so that it groups and filters well.
+pub fn is_relation(text: &str) -> bool {
+    !text.is_empty()
+        && text.len() <= crate::limits::RELATION_CHARS
+        && text.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'_')
+        && text.as_bytes()[0].is_ascii_lowercase()
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn relations_are_plain_words() {
+        for good in ["relates_to", "supersedes", "contradicts", "part_of_2"] {
+            assert!(super::is_relation(good), "{good}");
+        }
+        for bad in ["", "Relates", "two words", "_x", "9x", "a-b", &"x".repeat(65)] {
+            assert!(!super::is_relation(bad), "{bad}");
+        }
+    }
+}

@@ -1,0 +1,91 @@
+//! Operations: one per write, whoever made it. An operation is what undo reverses.
+
+use serde::{Deserialize, Serialize};
+
+use crate::caller::CallerKind;
+use crate::id::{FactId, OperationId};
+use crate::origin::Voice;
+use crate::time::Timestamp;
+
+/// What an operation did.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Verb {
+    Save,
+    Change,
+    Correct,
+    Forget,
+    Confirm,
+    Propose,
+    Reject,
+    Link,
+    Unlink,
+    Delete,
+    Restore,
+    Undo,
+    Purge,
+    Erase,
+}
+
+impl Verb {
+    pub const ALL: [Verb; 14] = [
+        Verb::Save,
+        Verb::Change,
+        Verb::Correct,
+        Verb::Forget,
+        Verb::Confirm,
+        Verb::Propose,
+        Verb::Reject,
+        Verb::Link,
+        Verb::Unlink,
+        Verb::Delete,
+        Verb::Restore,
+        Verb::Undo,
+        Verb::Purge,
+        Verb::Erase,
+    ];
+
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Verb::Save => "save",
+            Verb::Change => "change",
+            Verb::Correct => "correct",
+            Verb::Forget => "forget",
+            Verb::Confirm => "confirm",
+            Verb::Propose => "propose",
+            Verb::Reject => "reject",
+            Verb::Link => "link",
+            Verb::Unlink => "unlink",
+            Verb::Delete => "delete",
+            Verb::Restore => "restore",
+            Verb::Undo => "undo",
+            Verb::Purge => "purge",
+            Verb::Erase => "erase",
+        }
+    }
+
+    pub fn parse(text: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|verb| verb.as_str() == text)
+    }
+
+    /// Purge and erase destroy; everything else only ends and opens.
+    pub fn can_be_undone(self) -> bool {
+        !matches!(self, Verb::Purge | Verb::Erase)
+    }
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Operation {
+    pub id: OperationId,
+    pub verb: Verb,
+    /// Strictly increasing within one user: an operation is one instant of the known axis.
+    pub at: Timestamp,
+    pub caller: CallerKind,
+    pub credential: String,
+    pub voice: Voice,
+    pub facts: Vec<FactId>,
+    /// The operation this one reverses.
+    pub undoes: Option<OperationId>,
+    /// The operation that reversed this one, if one did and still stands.
+    pub undone_by: Option<OperationId>,
+}

@@ -1,0 +1,151 @@
+//! The verbs for going away: forget ends it, delete puts it into the trash, restore brings it back,
+//! purge empties the trash, erase removes it now and everywhere.
+
+use jiff::SignedDuration;
+use quipu_core::limits::{IDEMPOTENCY_DAYS, TRASH_DAYS};
+use quipu_core::{CallerKind, FactId, Refusal, State, Verb, Version, record};
+use quipu_store::{erase, fact, idempotency, operation};
+
+use super::outcome::{Outcome, Receipt};
+use super::target::Target;
+use super::update::remaining;
+use super::write::{Begun, Effect, Writing};
+use crate::error::{Error, Result};
+use crate::{Engine, Request};
+
+/// How many facts one purge removes, so that its transaction stays short.
+const PURGED_AT_ONCE: i64 = 500;
+
+impl Engine {
+    /// Ends a memory: restorable, audited, never in a prompt again.
+    pub async fn forget(&self, request: &Request, target: &Target) -> Result<Outcome> {
+        self.leave(request, target, Verb::Forget).await
+    }
+
+    /// Moves a memory into the trash for thirty days.
+    pub async fn delete(&self, request: &Request, target: &Target) -> Result<Outcome> {
+        self.leave(request, target, Verb::Delete).await
+    }
+
+    async fn leave(&self, request: &Request, target: &Target, verb: Verb) -> Result<Outcome> {
+        let mut writing = match self.begin(request).await? {
+            Begun::New(writing) => writing,
+            Begun::Again(outcome) => return Ok(outcome),
+        };
+        let known = target.known(&writing.scope, request.moment.now).await?;
+        writing.check_match(&known)?;
+        let voice = request.caller.voice;
+        let (changes, word) = match verb {
+            Verb::Forget => (record::forget(&known, voice, &mut writing.stamp)?, "Forgotten"),
+            _ => (record::delete(&known, voice, &mut writing.stamp)?, "Moved to the trash"),
+        };
+        let after = remaining(&known, &changes);
+        let shown = writing.shown(&after);
+        let content = shown.as_ref().map_or("", |memory| &memory.version.claim.content);
+        let mut outcome = Outcome::of(verb, format!("{word}: {content}"));
+        outcome.memories.extend(shown);
+        writing.finish(verb, Effect::of(changes), outcome).await
+    }
+
+    /// Brings back what was forgotten or deleted, exactly as it was. What a person put away only a
+    /// person brings back.
+    pub async fn restore(&self, request: &Request, target: &Target) -> Result<Outcome> {
+        let mut writing = match self.begin(request).await? {
+            Begun::New(writing) => writing,
+            Begun::Again(outcome) => return Ok(outcome),
+        };
+        let known = target.known(&writing.scope, request.moment.now).await?;
+        writing.check_match(&known)?;
+        let gone: Vec<Version> = known.iter().filter(|v| is_gone(v)).cloned().collect();
+        let by = gone.first().ok_or(Refusal::NotGone)?.opened_by;
+        let left = operation::find(&writing.scope, by).await?.ok_or(Error::OperationNotFound)?;
+        check_human(request, left.caller)?;
+        let fact = gone[0].fact;
+        let touched = fact::touched_by(&writing.scope, &[fact], by).await?;
+        let closed: Vec<Version> =
+            touched.into_iter().filter(|v| v.closed_by == Some(by)).collect();
+        if closed.is_empty() {
+            return Err(Refusal::NotGone.into());
+        }
+        let changes = record::reverse(&gone, &closed, &mut writing.stamp);
+        let after = remaining(&known, &changes);
+        let claim = closed[0].claim.clone();
+        let from = closed[0].valid.from;
+        let mut outcome = Outcome::of(Verb::Restore, format!("Restored: {}", claim.content));
+        outcome.memories.extend(writing.shown(&after));
+        let restored = writing.finish(Verb::Restore, Effect::of(changes), outcome).await;
+        self.name_the_holder(request, &claim, from, restored).await
+    }
+
+    /// Removes for good what has lain in the trash for thirty days.
+    pub async fn purge(&self, request: &Request) -> Result<Outcome> {
+        let writing = match self.begin(request).await? {
+            Begun::New(writing) => writing,
+            Begun::Again(outcome) => return Ok(outcome),
+        };
+        let days = |count: i64| SignedDuration::from_hours(24 * count);
+        let before = writing.stamp.at - days(TRASH_DAYS);
+        idempotency::forget_before(&writing.scope, writing.stamp.at - days(IDEMPOTENCY_DAYS))
+            .await?;
+        let facts = erase::trashed_before(&writing.scope, before, PURGED_AT_ONCE).await?;
+        if facts.is_empty() {
+            let outcome = Outcome::of(Verb::Purge, "Nothing in the trash is old enough.".into());
+            return writing.answer(outcome).await;
+        }
+        let message = format!("Removed for good: {}", facts.len());
+        remove(writing, Verb::Purge, facts, message).await
+    }
+
+    /// Removes a memory now and everywhere, with a receipt that says how much and not what.
+    pub async fn erase(&self, request: &Request, target: &Target) -> Result<Outcome> {
+        let writing = match self.begin(request).await? {
+            Begun::New(writing) => writing,
+            Begun::Again(outcome) => return Ok(outcome),
+        };
+        let id = target.fact(&writing.scope, request.moment.now).await?;
+        if !erase::exists(&writing.scope, id).await? {
+            return Err(Error::MemoryNotFound);
+        }
+        let known = fact::known_now(&writing.scope, id).await?;
+        writing.check_match(&known)?;
+        if known.iter().any(|version| !request.caller.voice.may_replace(version)) {
+            return Err(Refusal::LessTrusted.into());
+        }
+        remove(writing, Verb::Erase, vec![id], "Erased.".into()).await
+    }
+}
+
+async fn remove(
+    writing: Writing<'_>,
+    verb: Verb,
+    facts: Vec<FactId>,
+    message: String,
+) -> Result<Outcome> {
+    let mut outcome = Outcome::of(verb, message);
+    for id in &facts {
+        let (at, by) = (writing.stamp.at, writing.stamp.operation);
+        let removed = erase::remove(&writing.scope, *id, verb, at, by).await?;
+        outcome.receipts.push(Receipt {
+            fact: *id,
+            erased_at: at,
+            versions: removed.versions,
+            links: removed.links,
+            evidence: removed.evidence,
+            answers: removed.answers,
+        });
+    }
+    let effect = Effect { also: facts, ..Effect::default() };
+    writing.finish(verb, effect, outcome).await
+}
+
+fn is_gone(version: &Version) -> bool {
+    matches!(version.state, State::Forgotten | State::Trashed)
+}
+
+/// What a human did, only a human reverses.
+pub(super) fn check_human(request: &Request, did: CallerKind) -> Result<()> {
+    if did == CallerKind::Human && request.caller.kind != CallerKind::Human {
+        return Err(Refusal::NeedsHuman.into());
+    }
+    Ok(())
+}

@@ -1,0 +1,24 @@
+//! Memories: the explicit verbs and the questions about them. No model is called here.
+//!
+//! Every verb has the same shape: open a [`write::Writing`], find the target, ask the pure rule what
+//! to close and open, and finish. Reading is in [`read`].
+
+mod confirm;
+mod leave;
+mod link;
+mod outcome;
+mod read;
+mod save;
+mod target;
+mod undo;
+mod update;
+mod write;
+
+pub use confirm::Decision;
+pub use link::LinkView;
+pub use outcome::{Memory, Outcome, Receipt};
+pub use quipu_store::list::{Filter, Place};
+pub use read::{Cursor, HistoryEntry, Listing, OperationPage, Page, Point};
+pub use save::NewMemory;
+pub use target::Target;
+pub use update::{Mode, Update};

@@ -1,0 +1,157 @@
+//! The frame of every write: one transaction, one operation, one kept answer.
+//!
+//! The user's lock is held from the first statement on, so what a verb reads is what it writes
+//! over. The operation's time is made to follow the user's last one, whatever the clock says.
+
+use futures_util::{future::OptionFuture, try_join};
+use quipu_core::time::{after, micros};
+use quipu_core::{Changes, FactId, Ids, Link, Operation, OperationId, Stamp, Verb, Version};
+use quipu_store::{Scope, directory, fact, idempotency, link, operation};
+
+use super::outcome::{Memory, Outcome};
+use super::read::{as_memory, current};
+use crate::error::{Error, Result};
+use crate::{Engine, Request};
+
+/// A write under way.
+pub(super) struct Writing<'r> {
+    pub(super) scope: Scope,
+    pub(super) stamp: Stamp,
+    pub(super) request: &'r Request,
+}
+
+/// A write that is new, or the answer it got the first time.
+pub(super) enum Begun<'r> {
+    New(Writing<'r>),
+    Again(Outcome),
+}
+
+/// Everything an operation does to the record.
+#[derive(Default)]
+pub(super) struct Effect {
+    pub(super) changes: Changes,
+    pub(super) opens_links: Vec<Link>,
+    pub(super) closes_links: Vec<quipu_core::LinkId>,
+    /// Facts that the operation is about besides those whose versions it opens or closes.
+    pub(super) also: Vec<FactId>,
+    pub(super) undoes: Option<OperationId>,
+}
+
+impl Effect {
+    pub(super) fn of(changes: Changes) -> Self {
+        Self { changes, ..Self::default() }
+    }
+
+    fn facts(&self) -> Vec<FactId> {
+        let mut facts: Vec<FactId> = self.changes.opens.iter().map(|v| v.fact).collect();
+        facts.extend(self.changes.closes.iter().map(|(fact, _)| *fact));
+        facts.extend(self.opens_links.iter().flat_map(|link| [link.from, link.to]));
+        facts.extend(&self.also);
+        facts.sort_unstable();
+        facts.dedup();
+        facts
+    }
+}
+
+impl Engine {
+    pub(super) async fn begin<'r>(&self, request: &'r Request) -> Result<Begun<'r>> {
+        let caller = &request.caller;
+        let scope = self.store.write(caller.tenant, caller.user).await?;
+        let key = request.idempotency.as_ref();
+        let kept: OptionFuture<_> = key.map(|key| idempotency::find(&scope, &key.key)).into();
+        let (last, user, kept) =
+            try_join!(operation::last_at(&scope), directory::me(&scope), async {
+                kept.await.transpose()
+            },)?;
+        if user.as_ref().is_some_and(|user| user.is_gone(request.moment.now)) {
+            return Err(Error::UserGone);
+        }
+        if let (Some(Some(kept)), Some(key)) = (kept, key) {
+            if kept.request_hash != key.request_hash {
+                return Err(Error::IdempotencyMismatch);
+            }
+            let outcome = kept.outcome.ok_or(Error::AnswerErased)?;
+            let outcome = serde_json::from_value(outcome).map_err(|e| corrupt(&e))?;
+            return Ok(Begun::Again(outcome));
+        }
+        if user.is_none() {
+            directory::ensure_me(&scope, &caller.user_name, request.moment.now).await?;
+        }
+        let now = micros(request.moment.now);
+        let at = last.map_or(now, |last| now.max(after(last)));
+        let mut ids = Ids::new(now, request.moment.seed);
+        let stamp = Stamp { at, operation: ids.operation(), ids };
+        Ok(Begun::New(Writing { scope, stamp, request }))
+    }
+}
+
+impl Writing<'_> {
+    /// Checks the caller's `If-Match` against the version a reader would see now.
+    pub(super) fn check_match(&self, known: &[Version]) -> Result<()> {
+        let shown = current(known, self.request.moment.now).map(|v| v.id);
+        match self.request.if_match {
+            Some(_) if self.request.if_match != shown => Err(Error::VersionMismatch),
+            _ => Ok(()),
+        }
+    }
+
+    /// Records the operation and its effect, keeps the answer, commits.
+    pub(super) async fn finish(
+        self,
+        verb: Verb,
+        effect: Effect,
+        mut outcome: Outcome,
+    ) -> Result<Outcome> {
+        let caller = &self.request.caller;
+        let operation = Operation {
+            id: self.stamp.operation,
+            verb,
+            at: self.stamp.at,
+            caller: caller.kind,
+            credential: caller.credential.clone(),
+            voice: caller.voice,
+            facts: effect.facts(),
+            undoes: effect.undoes,
+            undone_by: None,
+        };
+        operation::insert(&self.scope, &operation).await?;
+        fact::apply(&self.scope, &effect.changes, self.stamp.at, operation.id).await?;
+        for id in &effect.closes_links {
+            link::close(&self.scope, *id, self.stamp.at, operation.id).await?;
+        }
+        for new in &effect.opens_links {
+            link::open(&self.scope, new).await?;
+        }
+        outcome.operation = Some(operation.id);
+        self.answer(outcome).await
+    }
+
+    /// Keeps and gives an answer to a request that had nothing to write.
+    pub(super) async fn answer(self, outcome: Outcome) -> Result<Outcome> {
+        if let Some(key) = &self.request.idempotency {
+            let body = serde_json::to_value(&outcome).map_err(|e| corrupt(&e))?;
+            let facts = outcome.facts();
+            idempotency::keep(
+                &self.scope,
+                &key.key,
+                &key.request_hash,
+                &body,
+                &facts,
+                self.request.moment.now,
+            )
+            .await?;
+        }
+        self.scope.commit().await?;
+        Ok(outcome)
+    }
+
+    /// The memory that `opened` makes of a fact, as a reader would see it now.
+    pub(super) fn shown(&self, opened: &[Version]) -> Option<Memory> {
+        let now = self.request.moment.now.max(self.stamp.at);
+        current(opened, now).map(|version| as_memory(version, opened, now))
+    }
+}
+
+fn corrupt(error: &serde_json::Error) -> Error {
+    Error::Internal(quipu_store::Error::Corrupt { table: "idempotency", what: error.to_string() })
+}

@@ -1,0 +1,10 @@
+//! Stories about one user's memory, told to the engine over a real PostgreSQL.
+
+mod keys;
+mod leave;
+mod links;
+mod proposals;
+mod save;
+mod story;
+mod times;
+mod undo;

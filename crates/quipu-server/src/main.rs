@@ -1,0 +1,2 @@
+//! The edges. To come.
+fn main() {}

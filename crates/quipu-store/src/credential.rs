@@ -1,0 +1,174 @@
+//! Keys and tokens: who may come in. Secrets are kept only as hashes.
+
+use quipu_core::{Origin, Permission, TenantId, Timestamp, UserId};
+use tokio_postgres::Row;
+use uuid::Uuid;
+
+use crate::error::Result;
+use crate::row::{Columns, all, one};
+use crate::scope::{Directory, Param, Scope};
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CredentialKind {
+    /// Held by an application; lives until it is revoked.
+    Key,
+    /// Held by one person's browser; bound to them and short-lived.
+    Token,
+}
+
+impl CredentialKind {
+    pub fn as_str(self) -> &'static str {
+        match self {
+            CredentialKind::Key => "key",
+            CredentialKind::Token => "token",
+        }
+    }
+
+    fn parse(text: &str) -> Option<Self> {
+        [Self::Key, Self::Token].into_iter().find(|kind| kind.as_str() == text)
+    }
+}
+
+#[derive(Debug, Clone)]
+pub struct Credential {
+    pub key_id: String,
+    pub tenant: TenantId,
+    /// The one user it is bound to, by id and by the tenant's name for them.
+    pub user: Option<(UserId, String)>,
+    pub kind: CredentialKind,
+    pub name: String,
+    pub secret_hash: Vec<u8>,
+    pub permissions: Vec<Permission>,
+    pub origin: Origin,
+    pub minted_by: Option<String>,
+    pub created_at: Timestamp,
+    pub expires_at: Option<Timestamp>,
+    pub revoked_at: Option<Timestamp>,
+    pub last_used_at: Option<Timestamp>,
+}
+
+impl Credential {
+    pub fn is_live(&self, now: Timestamp) -> bool {
+        self.revoked_at.is_none() && self.expires_at.is_none_or(|end| now < end)
+    }
+}
+
+macro_rules! credential_columns {
+    () => {
+        "key_id, tenant_id, user_id, user_name, kind, name, secret_hash, permissions, origin, \
+         minted_by, created_at, expires_at, revoked_at, last_used_at"
+    };
+}
+
+fn credential(row: &Row) -> Result<Credential> {
+    let mut c = Columns::of(row, "credential");
+    let key_id = c.take()?;
+    let tenant = TenantId::from_uuid(c.take()?);
+    let user: Option<Uuid> = c.take()?;
+    let user_name: Option<String> = c.take()?;
+    Ok(Credential {
+        key_id,
+        tenant,
+        user: user.map(UserId::from_uuid).zip(user_name),
+        kind: c.word(CredentialKind::parse)?,
+        name: c.take()?,
+        secret_hash: c.take()?,
+        // A permission this version does not know grants nothing.
+        permissions: c
+            .take::<Vec<String>>()?
+            .iter()
+            .filter_map(|text| Permission::parse(text))
+            .collect(),
+        origin: c.word(Origin::parse)?,
+        minted_by: c.take()?,
+        created_at: c.take()?,
+        expires_at: c.take()?,
+        revoked_at: c.take()?,
+        last_used_at: c.take()?,
+    })
+}
+
+pub(crate) async fn find(directory: Directory, key_id: &str) -> Result<Option<Credential>> {
+    const SQL: &str =
+        concat!("select ", credential_columns!(), " from credential where key_id = $1");
+    one(&directory.query(SQL, &[&key_id]).await?, credential)
+}
+
+pub async fn insert(directory: &Directory, new: &Credential) -> Result<()> {
+    const SQL: &str = concat!(
+        "insert into credential (",
+        credential_columns!(),
+        ") values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)"
+    );
+    let (user, user_name) = match &new.user {
+        Some((id, name)) => (Some(id.uuid()), Some(name)),
+        None => (None, None),
+    };
+    let permissions: Vec<&str> = new.permissions.iter().map(|p| p.as_str()).collect();
+    let params: [Param<'_>; 14] = [
+        &new.key_id,
+        &directory.tenant().uuid(),
+        &user,
+        &user_name,
+        &new.kind.as_str(),
+        &new.name,
+        &new.secret_hash,
+        &permissions,
+        &new.origin.as_str(),
+        &new.minted_by,
+        &new.created_at,
+        &new.expires_at,
+        &new.revoked_at,
+        &new.last_used_at,
+    ];
+    directory.query(SQL, &params).await?;
+    Ok(())
+}
+
+/// The tenant's keys, oldest first. Tokens come and go and are not listed.
+pub async fn keys(directory: &Directory) -> Result<Vec<Credential>> {
+    const SQL: &str = concat!(
+        "select ",
+        credential_columns!(),
+        " from credential where tenant_id = $1 and kind = 'key' order by created_at, key_id"
+    );
+    all(&directory.query(SQL, &[&directory.tenant().uuid()]).await?, credential)
+}
+
+/// Revokes a credential and every token it minted; says which.
+pub async fn revoke(directory: &Directory, key_id: &str, now: Timestamp) -> Result<Vec<String>> {
+    const SQL: &str = "update credential set revoked_at = $3 \
+                        where tenant_id = $1 and (key_id = $2 or minted_by = $2) \
+                          and revoked_at is null returning key_id";
+    let params: [Param<'_>; 3] = [&directory.tenant().uuid(), &key_id, &now];
+    all(&directory.query(SQL, &params).await?, |row| Columns::of(row, "credential").take())
+}
+
+/// Revokes every credential that is bound to one user; says which.
+pub async fn revoke_of_user(
+    directory: &Directory,
+    user: UserId,
+    now: Timestamp,
+) -> Result<Vec<String>> {
+    const SQL: &str = "update credential set revoked_at = $3 \
+                        where tenant_id = $1 and user_id = $2 and revoked_at is null \
+                       returning key_id";
+    let params: [Param<'_>; 3] = [&directory.tenant().uuid(), &user.uuid(), &now];
+    all(&directory.query(SQL, &params).await?, |row| Columns::of(row, "credential").take())
+}
+
+/// Notes that a credential was used, and drops the tenant's tokens that ended a day ago.
+pub async fn note_use(directory: &Directory, key_id: &str, now: Timestamp) -> Result<()> {
+    const USED: &str =
+        "update credential set last_used_at = $3 where tenant_id = $1 and key_id = $2";
+    const SWEEP: &str = "delete from credential where tenant_id = $1 and kind = 'token' \
+                          and expires_at < $2::timestamptz - interval '1 day'";
+    directory.query(USED, &[&directory.tenant().uuid(), &key_id, &now]).await?;
+    directory.query(SWEEP, &[&directory.tenant().uuid(), &now]).await?;
+    Ok(())
+}
+
+/// Whether the scope's user is gone; asked at the door for credentials bound to a user.
+pub async fn user_is_gone(scope: &Scope, now: Timestamp) -> Result<bool> {
+    Ok(crate::directory::me(scope).await?.is_some_and(|user| user.is_gone(now)))
+}

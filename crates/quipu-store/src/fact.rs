@@ -1,0 +1,276 @@
+//! Facts and their versions: open, close, find by id.
+
+use quipu_core::id::VersionId;
+use quipu_core::record::Changes;
+use quipu_core::{
+    Category, Claim, FactId, Force, Kind, MemoryType, OperationId, Origin, Period, State, Tier,
+    Timestamp, Version, fingerprint,
+};
+use tokio_postgres::Row;
+use uuid::Uuid;
+
+use crate::error::{Error, Result};
+use crate::row::{Columns, all, one};
+use crate::scope::{Param, Scope};
+
+/// The columns of a version, in the order [`version`] reads them.
+macro_rules! version_columns {
+    () => {
+        "fact_id, version_id, number, content, summary, detail, category, type, kind, force, \
+         domain, key, value, tags, importance, evidence, reasoning, state, tier, origin, \
+         extracted, confidence, session, turns, confirmed_at, last_confirmed_at, consented_at, \
+         valid_from, valid_until, known_from, known_until, opened_by, closed_by"
+    };
+}
+pub(crate) use version_columns;
+
+pub(crate) fn version(row: &Row) -> Result<Version> {
+    let mut c = Columns::of(row, "fact_version");
+    Ok(Version {
+        fact: FactId::from_uuid(c.take()?),
+        id: VersionId::from_uuid(c.take()?),
+        number: c.take()?,
+        claim: Claim {
+            content: c.take()?,
+            summary: c.take()?,
+            detail: c.take()?,
+            category: c.word(Category::parse)?,
+            memory_type: c.word(MemoryType::parse)?,
+            kind: c.word(Kind::parse)?,
+            force: c.word(Force::parse)?,
+            domain: c.take()?,
+            key: c.take()?,
+            value: c.take()?,
+            tags: c.take()?,
+            importance: c.take()?,
+            evidence: c.json()?,
+            reasoning: c.take()?,
+        },
+        state: c.word(State::parse)?,
+        tier: c.word(Tier::parse)?,
+        origin: c.word(Origin::parse)?,
+        extracted: c.take()?,
+        confidence: c.take()?,
+        session: c.take()?,
+        turns: c.take()?,
+        confirmed_at: c.take()?,
+        last_confirmed_at: c.take()?,
+        consented_at: c.take()?,
+        valid: Period { from: c.take()?, until: c.take()? },
+        known: Period { from: c.take()?, until: c.take()? },
+        opened_by: OperationId::from_uuid(c.take()?),
+        closed_by: c.take::<Option<Uuid>>()?.map(OperationId::from_uuid),
+    })
+}
+
+/// The versions of a fact that are known now, earliest validity first.
+pub async fn known_now(scope: &Scope, fact: FactId) -> Result<Vec<Version>> {
+    const SQL: &str = concat!(
+        "select ",
+        version_columns!(),
+        " from fact_version where user_id = $1 and fact_id = $2 and known_until is null \
+          order by valid_from, version_id"
+    );
+    all(&scope.query(SQL, &[&scope.user().uuid(), &fact.uuid()]).await?, version)
+}
+
+/// The versions of a fact that were known at `known_at`, earliest validity first.
+pub async fn known_at(scope: &Scope, fact: FactId, known_at: Timestamp) -> Result<Vec<Version>> {
+    const SQL: &str = concat!(
+        "select ",
+        version_columns!(),
+        " from fact_version where user_id = $1 and fact_id = $2 and known_from <= $3 \
+           and (known_until is null or known_until > $3) order by valid_from, version_id"
+    );
+    let params: [Param<'_>; 3] = [&scope.user().uuid(), &fact.uuid(), &known_at];
+    all(&scope.query(SQL, &params).await?, version)
+}
+
+/// Every version a fact ever had, in the order they came to be known.
+pub async fn history(scope: &Scope, fact: FactId) -> Result<Vec<Version>> {
+    const SQL: &str = concat!(
+        "select ",
+        version_columns!(),
+        " from fact_version where user_id = $1 and fact_id = $2 \
+          order by known_from, valid_from, version_id"
+    );
+    all(&scope.query(SQL, &[&scope.user().uuid(), &fact.uuid()]).await?, version)
+}
+
+/// The number that the next edition of a fact bears.
+pub async fn next_number(scope: &Scope, fact: FactId) -> Result<i32> {
+    const SQL: &str = "select coalesce(max(number), 0) + 1 from fact_version \
+                        where user_id = $1 and fact_id = $2";
+    let rows = scope.query(SQL, &[&scope.user().uuid(), &fact.uuid()]).await?;
+    Ok(one(&rows, |row| Columns::of(row, "fact_version").take())?.unwrap_or(1))
+}
+
+/// The active memory that says the same as `claim`, if there is one at `now`.
+pub async fn saying_the_same(
+    scope: &Scope,
+    claim: &Claim,
+    now: Timestamp,
+) -> Result<Option<Version>> {
+    const SQL: &str = concat!(
+        "select ",
+        version_columns!(),
+        " from fact_version where user_id = $1 and fingerprint = $2 and known_until is null \
+           and state = 'active' and (valid_until is null or valid_until > $3) \
+          order by valid_from, version_id limit 1"
+    );
+    let params: [Param<'_>; 3] = [&scope.user().uuid(), &fingerprint(claim), &now];
+    one(&scope.query(SQL, &params).await?, version)
+}
+
+/// Who holds the place of a hard memory's (domain, key) from `from` on.
+pub async fn holder_of_key(
+    scope: &Scope,
+    domain: &str,
+    key: &str,
+    from: Timestamp,
+) -> Result<Option<Version>> {
+    // Found by scanning the user's live hard memories: it is asked only after a conflict, and an
+    // index for it would be paid for by every write.
+    const SQL: &str = concat!(
+        "select ",
+        version_columns!(),
+        " from fact_version where user_id = $1 and known_until is null and state = 'active' \
+           and force = 'hard' and domain = $2 and key = $3 \
+           and (valid_until is null or valid_until > $4) \
+          order by valid_from, version_id limit 1"
+    );
+    let params: [Param<'_>; 4] = [&scope.user().uuid(), &domain, &key, &from];
+    one(&scope.query(SQL, &params).await?, version)
+}
+
+/// The value of a live hard memory, looked up by its domain and key.
+pub async fn value_of_key(
+    scope: &Scope,
+    domain: &str,
+    key: &str,
+    now: Timestamp,
+) -> Result<Option<Version>> {
+    Ok(holder_of_key(scope, domain, key, now).await?.filter(|v| v.valid.contains(now)))
+}
+
+/// The versions of these facts that an operation opened or closed.
+pub async fn touched_by(
+    scope: &Scope,
+    facts: &[FactId],
+    operation: OperationId,
+) -> Result<Vec<Version>> {
+    const SQL: &str = concat!(
+        "select ",
+        version_columns!(),
+        " from fact_version where user_id = $1 and fact_id = any($2) \
+           and (opened_by = $3 or closed_by = $3) order by version_id"
+    );
+    let facts: Vec<Uuid> = facts.iter().map(|fact| fact.uuid()).collect();
+    let params: [Param<'_>; 3] = [&scope.user().uuid(), &facts, &operation.uuid()];
+    all(&scope.query(SQL, &params).await?, version)
+}
+
+/// Closes and opens what a verb asked for. Closing comes first, so that the place in time is free.
+pub async fn apply(scope: &Scope, changes: &Changes, at: Timestamp, by: OperationId) -> Result<()> {
+    for fact in new_facts(changes) {
+        identify(scope, fact).await?;
+    }
+    for (fact, version) in &changes.closes {
+        close(scope, *fact, *version, at, by).await?;
+    }
+    for version in &changes.opens {
+        open(scope, version).await?;
+    }
+    Ok(())
+}
+
+/// The facts that begin with this change: the ones whose first version it opens.
+fn new_facts(changes: &Changes) -> impl Iterator<Item = FactId> + '_ {
+    let closes = |fact: FactId| changes.closes.iter().any(|(closed, _)| *closed == fact);
+    changes.opens.iter().filter(move |v| v.number == 1 && !closes(v.fact)).map(|v| v.fact)
+}
+
+async fn identify(scope: &Scope, fact: FactId) -> Result<()> {
+    // An undo may open the first edition of a fact again after all of it was closed.
+    const SQL: &str = "insert into fact (user_id, tenant_id, fact_id) values ($1, $2, $3) \
+                       on conflict (user_id, fact_id) do nothing";
+    scope.query(SQL, &[&scope.user().uuid(), &scope.tenant().uuid(), &fact.uuid()]).await?;
+    Ok(())
+}
+
+async fn close(
+    scope: &Scope,
+    fact: FactId,
+    version: VersionId,
+    at: Timestamp,
+    by: OperationId,
+) -> Result<()> {
+    const SQL: &str = "update fact_version set known_until = $4, closed_by = $5 \
+                        where user_id = $1 and fact_id = $2 and version_id = $3 \
+                       returning version_id";
+    let params: [Param<'_>; 5] =
+        [&scope.user().uuid(), &fact.uuid(), &version.uuid(), &at, &by.uuid()];
+    let closed = scope.query(SQL, &params).await?;
+    if closed.len() == 1 {
+        return Ok(());
+    }
+    Err(Error::Corrupt { table: "fact_version", what: format!("{version} is not there to close") })
+}
+
+async fn open(scope: &Scope, v: &Version) -> Result<()> {
+    const SQL: &str = concat!(
+        "insert into fact_version (user_id, tenant_id, fingerprint, ",
+        version_columns!(),
+        ") values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, \
+                   $18, $19, $20, $21, $22, $23, $24, $25, $26, $27, $28, $29, $30, $31, $32, \
+                   $33, $34, $35, $36)"
+    );
+    let claim = &v.claim;
+    let evidence = serde_json::to_value(&claim.evidence)
+        .map_err(|e| Error::Corrupt { table: "fact_version", what: e.to_string() })?;
+    let closed_by = v.closed_by.map(OperationId::uuid);
+    scope
+        .query(
+            SQL,
+            &[
+                &scope.user().uuid(),
+                &scope.tenant().uuid(),
+                &fingerprint(claim),
+                &v.fact.uuid(),
+                &v.id.uuid(),
+                &v.number,
+                &claim.content,
+                &claim.summary,
+                &claim.detail,
+                &claim.category.as_str(),
+                &claim.memory_type.as_str(),
+                &claim.kind.as_str(),
+                &claim.force.as_str(),
+                &claim.domain,
+                &claim.key,
+                &claim.value,
+                &claim.tags,
+                &claim.importance,
+                &evidence,
+                &claim.reasoning,
+                &v.state.as_str(),
+                &v.tier.as_str(),
+                &v.origin.as_str(),
+                &v.extracted,
+                &v.confidence,
+                &v.session,
+                &v.turns,
+                &v.confirmed_at,
+                &v.last_confirmed_at,
+                &v.consented_at,
+                &v.valid.from,
+                &v.valid.until,
+                &v.known.from,
+                &v.known.until,
+                &v.opened_by.uuid(),
+                &closed_by,
+            ],
+        )
+        .await?;
+    Ok(())
+}

@@ -1,0 +1,107 @@
+//! Whether the database is there and may be served from.
+
+use crate::error::Result;
+use crate::{Scope, Store};
+
+/// What the database says about itself and about the role that serves.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Health {
+    pub server_version: String,
+    pub pgvector: Option<String>,
+    pub role: String,
+    pub login_role: String,
+    pub login_is_superuser: bool,
+    pub role_is_superuser: bool,
+    pub role_bypasses_rls: bool,
+    /// Tables of the record that the role owns, or that lack forced row-level security.
+    pub unguarded_tables: Vec<String>,
+    pub synchronous_commit: String,
+    pub fsync: String,
+}
+
+impl Health {
+    /// Why requests must not be served, or nothing.
+    pub fn unsafe_because(&self) -> Option<String> {
+        if self.role_is_superuser || self.role_bypasses_rls {
+            return Some(format!("role {} bypasses row-level security", self.role));
+        }
+        if !self.unguarded_tables.is_empty() {
+            let tables = self.unguarded_tables.join(", ");
+            return Some(format!(
+                "role {} is not held by row-level security on {tables}",
+                self.role
+            ));
+        }
+        None
+    }
+}
+
+const HEALTH: &str = "\
+    select current_setting('server_version'), \
+           (select extversion from pg_extension where extname = 'vector'), \
+           current_user::text, session_user::text, \
+           (select rolsuper from pg_roles where rolname = session_user), \
+           r.rolsuper, r.rolbypassrls, \
+           (select coalesce(array_agg(c.relname::text order by c.relname), '{}') \
+              from pg_class c join pg_namespace n on n.oid = c.relnamespace \
+             where c.relkind = 'r' and n.nspname = current_schema() \
+               and c.relname in ('tenant', 'users', 'credential', 'domain', 'user_domain', 'fact', \
+                                 'fact_version', 'link', 'operation', 'tombstone', 'idempotency') \
+               and (c.relowner = r.oid or not c.relrowsecurity or not c.relforcerowsecurity)), \
+           current_setting('synchronous_commit'), current_setting('fsync') \
+      from pg_roles r where r.rolname = current_user";
+
+impl Store {
+    pub async fn health(&self) -> Result<Health> {
+        let connection = self.pool.get().await?;
+        let row = connection.query_one(HEALTH, &[]).await?;
+        Ok(Health {
+            server_version: row.try_get(0)?,
+            pgvector: row.try_get(1)?,
+            role: row.try_get(2)?,
+            login_role: row.try_get(3)?,
+            login_is_superuser: row.try_get(4)?,
+            role_is_superuser: row.try_get(5)?,
+            role_bypasses_rls: row.try_get(6)?,
+            unguarded_tables: row.try_get(7)?,
+            synchronous_commit: row.try_get(8)?,
+            fsync: row.try_get(9)?,
+        })
+    }
+
+    /// Whether a statement can be answered and the schema is there.
+    pub async fn is_ready(&self) -> Result<bool> {
+        let connection = self.pool.get().await?;
+        let row =
+            connection.query_one("select to_regclass('fact_version') is not null", &[]).await?;
+        Ok(row.try_get(0)?)
+    }
+}
+
+/// Counts of one user's rows, for a preview of what deleting the user removes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Counts {
+    pub facts: i64,
+    pub versions: i64,
+    pub links: i64,
+    pub operations: i64,
+}
+
+pub async fn count(scope: &Scope) -> Result<Counts> {
+    let rows = scope
+        .query(
+            "select (select count(*) from fact where user_id = $1), \
+                    (select count(*) from fact_version where user_id = $1), \
+                    (select count(*) from link where user_id = $1), \
+                    (select count(*) from operation where user_id = $1)",
+            &[&scope.user().uuid()],
+        )
+        .await?;
+    let row = rows.first().ok_or(crate::Error::Closed)?;
+    Ok(Counts {
+        facts: row.try_get(0)?,
+        versions: row.try_get(1)?,
+        links: row.try_get(2)?,
+        operations: row.try_get(3)?,
+    })
+}

@@ -1,0 +1,112 @@
+//! Links between facts.
+
+use quipu_core::id::LinkId;
+use quipu_core::{FactId, Link, OperationId, Period, Timestamp};
+use tokio_postgres::Row;
+use uuid::Uuid;
+
+use crate::error::Result;
+use crate::row::{Columns, all, one};
+use crate::scope::{Param, Scope};
+
+macro_rules! link_columns {
+    () => {
+        "link_id, from_fact, to_fact, relation, known_from, known_until, opened_by, closed_by"
+    };
+}
+
+fn link(row: &Row) -> Result<Link> {
+    let mut c = Columns::of(row, "link");
+    Ok(Link {
+        id: LinkId::from_uuid(c.take()?),
+        from: FactId::from_uuid(c.take()?),
+        to: FactId::from_uuid(c.take()?),
+        relation: c.take()?,
+        known: Period { from: c.take()?, until: c.take()? },
+        opened_by: OperationId::from_uuid(c.take()?),
+        closed_by: c.take::<Option<Uuid>>()?.map(OperationId::from_uuid),
+    })
+}
+
+pub async fn open(scope: &Scope, link: &Link) -> Result<()> {
+    const SQL: &str = "insert into link (user_id, tenant_id, link_id, from_fact, to_fact, \
+                       relation, known_from, opened_by) values ($1, $2, $3, $4, $5, $6, $7, $8)";
+    let params: [Param<'_>; 8] = [
+        &scope.user().uuid(),
+        &scope.tenant().uuid(),
+        &link.id.uuid(),
+        &link.from.uuid(),
+        &link.to.uuid(),
+        &link.relation,
+        &link.known.from,
+        &link.opened_by.uuid(),
+    ];
+    scope.query(SQL, &params).await?;
+    Ok(())
+}
+
+pub async fn close(scope: &Scope, id: LinkId, at: Timestamp, by: OperationId) -> Result<()> {
+    const SQL: &str = "update link set known_until = $3, closed_by = $4 \
+                        where user_id = $1 and link_id = $2 and known_until is null";
+    let params: [Param<'_>; 4] = [&scope.user().uuid(), &id.uuid(), &at, &by.uuid()];
+    scope.query(SQL, &params).await?;
+    Ok(())
+}
+
+/// A link that is held now.
+pub async fn find(scope: &Scope, id: LinkId) -> Result<Option<Link>> {
+    const SQL: &str = concat!(
+        "select ",
+        link_columns!(),
+        " from link where user_id = $1 and link_id = $2 and known_until is null"
+    );
+    one(&scope.query(SQL, &[&scope.user().uuid(), &id.uuid()]).await?, link)
+}
+
+/// The same relation between the same two facts, if it is held now.
+pub async fn find_same(
+    scope: &Scope,
+    from: FactId,
+    to: FactId,
+    relation: &str,
+) -> Result<Option<Link>> {
+    const SQL: &str = concat!(
+        "select ",
+        link_columns!(),
+        " from link where user_id = $1 and from_fact = $2 and to_fact = $3 and relation = $4 \
+           and known_until is null"
+    );
+    let params: [Param<'_>; 4] = [&scope.user().uuid(), &from.uuid(), &to.uuid(), &relation];
+    one(&scope.query(SQL, &params).await?, link)
+}
+
+/// The links of a fact, from both ends, whose other end is live at `now`: a link to what is gone
+/// does not show.
+pub async fn live(scope: &Scope, fact: FactId, now: Timestamp) -> Result<Vec<Link>> {
+    const SQL: &str = concat!(
+        "select ",
+        link_columns!(),
+        " from link l where user_id = $1 and (from_fact = $2 or to_fact = $2) \
+           and known_until is null \
+           and exists (select 1 from fact_version v \
+                        where v.user_id = $1 \
+                          and v.fact_id = case when l.from_fact = $2 then l.to_fact \
+                                               else l.from_fact end \
+                          and v.known_until is null and v.state = 'active' \
+                          and v.valid_from <= $3 \
+                          and (v.valid_until is null or v.valid_until > $3)) \
+          order by link_id"
+    );
+    let params: [Param<'_>; 3] = [&scope.user().uuid(), &fact.uuid(), &now];
+    all(&scope.query(SQL, &params).await?, link)
+}
+
+/// The links that an operation opened or closed.
+pub async fn touched_by(scope: &Scope, operation: OperationId) -> Result<Vec<Link>> {
+    const SQL: &str = concat!(
+        "select ",
+        link_columns!(),
+        " from link where user_id = $1 and (opened_by = $2 or closed_by = $2) order by link_id"
+    );
+    all(&scope.query(SQL, &[&scope.user().uuid(), &operation.uuid()]).await?, link)
+}

@@ -1,0 +1,64 @@
+//! Migrations: numbered, forward only, each in its own transaction. They run as the login role of
+//! the URL, which owns the tables; requests are served by another.
+
+use crate::Connect;
+use crate::error::{Error, Result};
+use crate::tls;
+
+mod embedded {
+    refinery::embed_migrations!("migrations");
+}
+
+/// One step of the schema.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Migration {
+    pub version: u32,
+    pub name: String,
+}
+
+impl From<&refinery::Migration> for Migration {
+    fn from(migration: &refinery::Migration) -> Self {
+        Self { version: migration.version().unsigned_abs(), name: migration.name().to_owned() }
+    }
+}
+
+/// An arbitrary number that only migrations lock, so that two servers starting at once take turns.
+const LOCK: i64 = 0x7175_6970_755f_6d69;
+
+/// Brings the schema up to date and says which steps were applied.
+pub async fn migrate(connect: &Connect) -> Result<Vec<Migration>> {
+    let mut client = owner(connect).await?;
+    client.execute("select pg_advisory_lock($1)", &[&LOCK]).await?;
+    let report = embedded::migrations::runner().set_grouped(false).run_async(&mut client).await?;
+    Ok(report.applied_migrations().iter().map(Migration::from).collect())
+}
+
+/// The steps that the schema still lacks.
+pub async fn pending(connect: &Connect) -> Result<Vec<Migration>> {
+    let mut client = owner(connect).await?;
+    let mut runner = embedded::migrations::runner();
+    let all = runner.get_migrations().clone();
+    let tables = client
+        .query("select 1 from pg_tables where tablename = 'refinery_schema_history'", &[])
+        .await?;
+    if tables.is_empty() {
+        return Ok(all.iter().map(Migration::from).collect());
+    }
+    runner = runner.set_abort_divergent(true);
+    let done = runner.get_applied_migrations_async(&mut client).await?;
+    let missing = |m: &&refinery::Migration| done.iter().all(|d| d.version() != m.version());
+    Ok(all.iter().filter(missing).map(Migration::from).collect())
+}
+
+async fn owner(connect: &Connect) -> Result<tokio_postgres::Client> {
+    let config: tokio_postgres::Config =
+        connect.url.parse().map_err(|e| Error::Configuration(format!("DATABASE_URL: {e}")))?;
+    let tls = tls::connector(connect.ca_file.as_deref())?;
+    let (client, connection) = config.connect(tls).await?;
+    tokio::spawn(async move {
+        if let Err(error) = connection.await {
+            tracing::debug!(%error, "migration connection ended");
+        }
+    });
+    Ok(client)
+}

@@ -1,0 +1,190 @@
+//! The only way to rows.
+//!
+//! A [`Scope`] owns a connection for one transaction and says in it who the user is, with plain
+//! `SET LOCAL`. The opening statements travel with the first query, in one round trip. A scope that
+//! is dropped without [`Scope::commit`] rolls back *before* its connection goes back to the pool,
+//! however it came to be dropped: an early return, an error, or a request cancelled half-way. So no
+//! connection is ever handed on with somebody's settings still in force.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use deadpool_postgres::Object;
+use futures_util::join;
+use quipu_core::{TenantId, UserId};
+use tokio_postgres::Row;
+use tokio_postgres::types::ToSql;
+
+use crate::error::{Error, Result};
+
+pub(crate) type Param<'a> = &'a (dyn ToSql + Sync);
+pub(crate) type Params<'a> = &'a [Param<'a>];
+
+/// A transaction that has said who it is for, or will with its first statement.
+struct Transaction {
+    /// Present until the connection is given back.
+    connection: Option<Object>,
+    opening: String,
+    begun: AtomicBool,
+    /// A failed statement dooms the transaction; PostgreSQL would answer its `commit` with a
+    /// rollback and no error, which must never be taken for an acknowledgement.
+    failed: AtomicBool,
+    over: bool,
+}
+
+impl Transaction {
+    fn new(connection: Object, opening: String) -> Self {
+        Self {
+            connection: Some(connection),
+            opening,
+            begun: AtomicBool::new(false),
+            failed: AtomicBool::new(false),
+            over: false,
+        }
+    }
+
+    async fn query(&self, sql: &'static str, params: Params<'_>) -> Result<Vec<Row>> {
+        let rows = self.attempt(sql, params).await;
+        if rows.is_err() {
+            self.failed.store(true, Ordering::Relaxed);
+        }
+        rows
+    }
+
+    async fn attempt(&self, sql: &'static str, params: Params<'_>) -> Result<Vec<Row>> {
+        let connection = self.connection.as_ref().ok_or(Error::Closed)?;
+        let statement = connection.prepare_cached(sql).await?;
+        if self.begun.swap(true, Ordering::Relaxed) {
+            return Ok(connection.query(&statement, params).await?);
+        }
+        // Both are on the wire before either is answered. Should the opening fail, the query finds
+        // no transaction and no settings, and row-level security gives it nothing.
+        let (opened, rows) =
+            join!(connection.batch_execute(&self.opening), connection.query(&statement, params));
+        opened?;
+        Ok(rows?)
+    }
+
+    async fn commit(mut self) -> Result<()> {
+        if self.failed.load(Ordering::Relaxed) {
+            return Err(Error::Doomed);
+        }
+        if self.begun.load(Ordering::Relaxed) {
+            let connection = self.connection.as_ref().ok_or(Error::Closed)?;
+            connection.batch_execute("commit").await?;
+        }
+        self.over = true;
+        Ok(())
+    }
+}
+
+impl Drop for Transaction {
+    fn drop(&mut self) {
+        let Some(connection) = self.connection.take() else { return };
+        if self.over || !self.begun.load(Ordering::Relaxed) {
+            return;
+        }
+        let Ok(runtime) = tokio::runtime::Handle::try_current() else {
+            // Without a runtime nothing can be sent; closing the connection rolls back too.
+            drop(Object::take(connection));
+            return;
+        };
+        runtime.spawn(async move {
+            if connection.batch_execute("rollback").await.is_err() {
+                drop(Object::take(connection));
+            }
+        });
+    }
+}
+
+/// One user's rows, in one transaction.
+pub struct Scope {
+    transaction: Transaction,
+    tenant: TenantId,
+    user: UserId,
+}
+
+impl Scope {
+    pub(crate) fn reading(connection: Object, tenant: TenantId, user: UserId) -> Self {
+        // A read is many statements over one state of the record, and writes nothing.
+        let opening = format!(
+            "begin isolation level repeatable read, read only; {}",
+            settings(tenant, Some(user))
+        );
+        Self { transaction: Transaction::new(connection, opening), tenant, user }
+    }
+
+    pub(crate) fn writing(connection: Object, tenant: TenantId, user: UserId) -> Self {
+        // One user's writes take turns on a lock named after the user. Two users whose ids share
+        // their first eight bytes would merely wait for each other.
+        let (high, _) = user.uuid().as_u64_pair();
+        let opening = format!(
+            "begin; {}; select pg_advisory_xact_lock({})",
+            settings(tenant, Some(user)),
+            high.cast_signed()
+        );
+        Self { transaction: Transaction::new(connection, opening), tenant, user }
+    }
+
+    pub fn tenant(&self) -> TenantId {
+        self.tenant
+    }
+
+    pub fn user(&self) -> UserId {
+        self.user
+    }
+
+    pub(crate) async fn query(&self, sql: &'static str, params: Params<'_>) -> Result<Vec<Row>> {
+        self.transaction.query(sql, params).await
+    }
+
+    /// Keeps what was written. Everything acknowledged to a caller comes after this.
+    pub async fn commit(self) -> Result<()> {
+        self.transaction.commit().await
+    }
+}
+
+/// A tenant's own lists, in one transaction: users, credentials, domains; no memories.
+pub struct Directory {
+    transaction: Transaction,
+    tenant: TenantId,
+}
+
+impl Directory {
+    pub(crate) fn of(connection: Object, tenant: TenantId) -> Self {
+        let opening = format!("begin; {}; set local app.directory = 'on'", settings(tenant, None));
+        Self { transaction: Transaction::new(connection, opening), tenant }
+    }
+
+    /// Sees one credential and nothing else. The id comes from the request, so only the characters
+    /// of an id may pass into the setting.
+    pub(crate) fn at_the_door(connection: Object, key_id: &str) -> Result<Self> {
+        if key_id.is_empty() || !key_id.bytes().all(|b| b.is_ascii_alphanumeric()) {
+            return Err(Error::Configuration("not a key id".into()));
+        }
+        let opening = format!("begin; set local app.key_id = '{key_id}'");
+        let tenant = TenantId::SHARED;
+        Ok(Self { transaction: Transaction::new(connection, opening), tenant })
+    }
+
+    pub fn tenant(&self) -> TenantId {
+        self.tenant
+    }
+
+    pub(crate) async fn query(&self, sql: &'static str, params: Params<'_>) -> Result<Vec<Row>> {
+        self.transaction.query(sql, params).await
+    }
+
+    pub async fn commit(self) -> Result<()> {
+        self.transaction.commit().await
+    }
+}
+
+/// Plain `set local`, which a distributing layer passes on where it would not pass `set_config()`.
+/// UUIDs print as hexadecimal and hyphens only, so they need no quoting beyond the quotes.
+fn settings(tenant: TenantId, user: Option<UserId>) -> String {
+    let tenant = format!("set local app.tenant = '{}'", tenant.uuid());
+    match user {
+        Some(user) => format!("{tenant}; set local app.user_id = '{}'", user.uuid()),
+        None => tenant,
+    }
+}

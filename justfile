@@ -1,0 +1,71 @@
+# The daily commands. `.ci/run` says the same things on a clean clone.
+
+set shell := ["bash", "-euo", "pipefail", "-c"]
+set positional-arguments
+
+# Lists the recipes.
+default:
+    @just --list --unsorted
+
+# Everything a change must pass; the drift of openapi.json is one of the tests.
+check: format-check lint doc deny test
+
+# A running Quipu with its own database; arguments go to `quipu serve`.
+dev *args:
+    @scripts/dev "$@"
+
+# The tests, with a database of their own; arguments go to nextest.
+test *args:
+    @url="$(scripts/postgres url)" && DATABASE_URL="$url" cargo nextest run --workspace "$@"
+
+# The private PostgreSQL: start, stop, status, url, psql, bin, destroy.
+db *args='start':
+    @scripts/postgres "$@"
+
+# Formats the code.
+fmt:
+    cargo fmt --all
+
+# Refuses unformatted code.
+format-check:
+    cargo fmt --all --check
+
+# Clippy, with warnings as errors.
+lint:
+    cargo clippy --workspace --all-targets -- -D warnings
+
+# The API documentation of the crates, with warnings as errors.
+doc:
+    RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps
+
+# Licences, banned crates and sources of the dependencies.
+deny:
+    cargo deny check bans licenses sources
+
+# Writes openapi.json from the code.
+openapi:
+    cargo run -q --bin quipu -- openapi > openapi.json
+
+# Runs the tests and accepts every changed snapshot; read the diff before committing it.
+bless *args:
+    @url="$(scripts/postgres url)" && DATABASE_URL="$url" INSTA_UPDATE=always cargo nextest run --workspace "$@"
+
+# Random histories of writes, compared with a plain model of what memory should hold.
+histories count='10000': _server
+    @url="$(scripts/postgres url)" && DATABASE_URL="$url" cargo run --profile fast -p quipu-evals -- histories --count "$1"
+
+# Kills the server in the middle of writes and looks for lost or half-done answers.
+kills count='1000': _server
+    @url="$(scripts/postgres url)" && DATABASE_URL="$url" cargo run --profile fast -p quipu-evals -- kills --count "$1"
+
+# Measures latency and throughput under load; arguments go to the eval.
+load *args: _server
+    @url="$(scripts/postgres url)" && DATABASE_URL="$url" cargo run --profile fast -p quipu-evals -- load "$@"
+
+# The tests that no user can reach another user's memory.
+isolation *args:
+    @url="$(scripts/postgres url)" && DATABASE_URL="$url" cargo nextest run -p quipu-server isolation "$@"
+
+# The evals start the server they find beside their own executable, so it is built with them.
+_server:
+    cargo build --profile fast --bin quipu
