@@ -13,10 +13,11 @@ mod error;
 pub mod facts;
 
 use quipu_core::{Caller, Timestamp, VersionId};
-use quipu_store::{Connect, Migration, Store};
+use quipu_store::Store;
 
-pub use error::{Error, Result};
+pub use error::{Error, Fault, Result};
 pub use quipu_store::health::Health;
+pub use quipu_store::{Connect, Migration};
 
 /// A handle on the record. Cheap to clone.
 #[derive(Clone)]

@@ -1,0 +1,157 @@
+//! `quipu doctor`
+
+use clap::Args;
+use quipu_engine::{Engine, Health};
+use serde_json::json;
+
+use super::{Database, Format, Said, say, say_json};
+
+#[derive(Debug, Args)]
+#[command(after_help = "Exits with 1 if something must be mended; warnings alone do not.")]
+pub struct Doctor {
+    #[command(flatten)]
+    database: Database,
+    #[command(flatten)]
+    format: Format,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Verdict {
+    Good,
+    Warning,
+    Bad,
+}
+
+struct Check {
+    name: &'static str,
+    verdict: Verdict,
+    found: String,
+    /// What to do about it.
+    fix: &'static str,
+}
+
+impl Check {
+    fn new(name: &'static str, good: bool, found: impl Into<String>, fix: &'static str) -> Self {
+        let verdict = if good { Verdict::Good } else { Verdict::Bad };
+        Self { name, verdict, found: found.into(), fix }
+    }
+
+    fn or_warn(mut self) -> Self {
+        if self.verdict == Verdict::Bad {
+            self.verdict = Verdict::Warning;
+        }
+        self
+    }
+}
+
+impl Doctor {
+    pub async fn run(self) -> anyhow::Result<()> {
+        let checks = self.look().await;
+        let bad = checks.iter().any(|check| check.verdict == Verdict::Bad);
+        if self.format.json {
+            let word = |verdict| match verdict {
+                Verdict::Good => "ok",
+                Verdict::Warning => "warning",
+                Verdict::Bad => "failed",
+            };
+            let list: Vec<_> = checks
+                .iter()
+                .map(|c| {
+                    let fix = (c.verdict != Verdict::Good).then_some(c.fix);
+                    json!({ "check": c.name, "result": word(c.verdict), "found": c.found, "fix": fix })
+                })
+                .collect();
+            say_json(&json!({ "ok": !bad, "checks": list }))?;
+        } else {
+            for check in &checks {
+                let mark = match check.verdict {
+                    Verdict::Good => "ok     ",
+                    Verdict::Warning => "warning",
+                    Verdict::Bad => "FAILED ",
+                };
+                say(&format!("{mark}  {:<22}  {}", check.name, check.found))?;
+                if check.verdict != Verdict::Good {
+                    say(&format!("         {:<22}  fix: {}", "", check.fix))?;
+                }
+            }
+        }
+        if bad { Err(Said.into()) } else { Ok(()) }
+    }
+
+    async fn look(&self) -> Vec<Check> {
+        const REACH: &str = "start PostgreSQL, or correct DATABASE_URL; `scripts/postgres start` \
+                             gives you a private one";
+        let connect = self.database.connect(1);
+        let pending = match quipu_engine::pending_migrations(&connect).await {
+            Ok(pending) => pending,
+            Err(error) => return vec![Check::new("database", false, with_cause(&error), REACH)],
+        };
+        let mut checks = vec![Check::new("database", true, "reachable", REACH)];
+        let found = match pending.len() {
+            0 => "up to date".to_owned(),
+            count => format!("{count} migrations to apply"),
+        };
+        checks.push(Check::new("schema", pending.is_empty(), found, "run `quipu migrate`"));
+        let health = match Engine::connect(&connect) {
+            Ok(engine) => engine.health().await,
+            Err(error) => Err(error),
+        };
+        match health {
+            Ok(health) => checks.extend(judge(&health)),
+            Err(error) => checks.push(Check::new(
+                "serving role",
+                false,
+                with_cause(&error),
+                "run `quipu migrate`; it makes the role quipu_serve and grants it to you",
+            )),
+        }
+        checks
+    }
+}
+
+fn with_cause(error: &dyn std::error::Error) -> String {
+    match error.source() {
+        Some(cause) => format!("{error}: {cause}"),
+        None => error.to_string(),
+    }
+}
+
+fn judge(health: &Health) -> Vec<Check> {
+    let major: u32 =
+        health.server_version.split(['.', ' ']).next().and_then(|n| n.parse().ok()).unwrap_or(0);
+    let role = health.unsafe_because().unwrap_or_else(|| format!("{} is held by it", health.role));
+    let login = match health.login_is_superuser {
+        true => format!("{} is a superuser", health.login_role),
+        false => health.login_role.clone(),
+    };
+    vec![
+        Check::new("PostgreSQL", major >= 18, &health.server_version, "upgrade to PostgreSQL 18"),
+        Check::new(
+            "pgvector",
+            health.pgvector.is_some(),
+            health.pgvector.as_deref().unwrap_or("not installed"),
+            "install the pgvector package and run `quipu migrate`",
+        ),
+        Check::new(
+            "row-level security",
+            health.unsafe_because().is_none(),
+            role,
+            "serve as quipu_serve, which owns no table and cannot bypass row-level security",
+        ),
+        Check::new(
+            "login role",
+            !health.login_is_superuser,
+            login,
+            "fine on your own machine; elsewhere serve from a login role that is only granted \
+             quipu_serve",
+        )
+        .or_warn(),
+        Check::new(
+            "durability",
+            health.fsync == "on" && health.synchronous_commit != "off",
+            format!("fsync {}, synchronous_commit {}", health.fsync, health.synchronous_commit),
+            "set fsync = on and synchronous_commit = on; otherwise a crash loses what was \
+             acknowledged",
+        ),
+    ]
+}

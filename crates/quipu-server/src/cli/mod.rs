@@ -1,0 +1,162 @@
+//! The command line: what a person or a script types.
+//!
+//! Exit codes: 0 done, 1 failed, 2 misused, 3 not allowed, 4 not found, 5 conflict.
+
+mod doctor;
+mod key;
+mod migrate;
+mod serve;
+
+use std::io::Write as _;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::{Args, Parser, Subcommand};
+use quipu_engine::{Engine, Error};
+
+/// Long-term memory for AI assistants that its user can read, correct, undo and erase.
+#[derive(Debug, Parser)]
+#[command(
+    name = "quipu",
+    version,
+    propagate_version = true,
+    after_help = "\
+First steps:
+  quipu serve --migrate          start on http://127.0.0.1:7777, for this machine only
+  curl localhost:7777/api/memory -d '{\"content\":\"Prefers window seats\"}' \\
+       -H 'content-type: application/json'
+
+For others to use it:
+  quipu key create --tenant acme --name 'my assistant'
+  quipu serve --auth keys --listen 0.0.0.0:7777
+
+Every setting is also an environment variable, named in each command's --help."
+)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Serve the API.
+    Serve(serve::Serve),
+    /// Bring the database schema up to date.
+    Migrate(migrate::Migrate),
+    /// Make, list and revoke API keys.
+    #[command(subcommand)]
+    Key(key::Key),
+    /// Check the database and the settings, and say how to mend what is wrong.
+    Doctor(doctor::Doctor),
+    /// Print the OpenAPI document.
+    Openapi,
+    /// Print the table of error codes as markdown.
+    #[command(hide = true)]
+    Errors,
+}
+
+/// How to reach the database.
+#[derive(Debug, Clone, Args)]
+pub struct Database {
+    /// PostgreSQL 18 with pgvector, as postgres://user:password@host:port/database
+    #[arg(long, env = "DATABASE_URL", hide_env_values = true, value_name = "URL")]
+    database_url: String,
+    /// Certificates to trust besides the public ones, as a PEM file
+    #[arg(long, env = "QUIPU_DATABASE_CA", value_name = "FILE")]
+    database_ca: Option<PathBuf>,
+}
+
+impl Database {
+    fn connect(&self, pool_size: usize) -> quipu_engine::Connect {
+        quipu_engine::Connect {
+            url: self.database_url.clone(),
+            pool_size,
+            ca_file: self.database_ca.clone(),
+        }
+    }
+
+    fn engine(&self) -> anyhow::Result<Engine> {
+        Ok(Engine::connect(&self.connect(2))?)
+    }
+}
+
+/// Output for a program instead of a person.
+#[derive(Debug, Clone, Args)]
+pub struct Format {
+    /// Print one JSON object
+    #[arg(long)]
+    json: bool,
+}
+
+pub fn main() -> ExitCode {
+    let cli = Cli::parse();
+    let runtime = match tokio::runtime::Runtime::new() {
+        Ok(runtime) => runtime,
+        Err(error) => return fail(&error.into()),
+    };
+    let done = runtime.block_on(async {
+        match cli.command {
+            Command::Serve(command) => command.run().await,
+            Command::Migrate(command) => command.run().await,
+            Command::Key(command) => command.run().await,
+            Command::Doctor(command) => command.run().await,
+            Command::Openapi => print_openapi(),
+            Command::Errors => say(&crate::http::render_error_docs()),
+        }
+    });
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => fail(&error),
+    }
+}
+
+/// Says a line, or many, on standard output.
+fn say(text: &str) -> anyhow::Result<()> {
+    let text = text.trim_end();
+    match writeln!(std::io::stdout().lock(), "{text}") {
+        // A reader such as `head` that has seen enough is no failure.
+        Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(()),
+        other => Ok(other?),
+    }
+}
+
+fn say_json(value: &serde_json::Value) -> anyhow::Result<()> {
+    say(&serde_json::to_string_pretty(value)?)
+}
+
+fn print_openapi() -> anyhow::Result<()> {
+    say(&serde_json::to_string_pretty(&crate::http::document())?)
+}
+
+/// A failure that has already said everything it had to say.
+#[derive(Debug)]
+struct Said;
+
+impl std::fmt::Display for Said {
+    fn fmt(&self, _: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        Ok(())
+    }
+}
+
+impl std::error::Error for Said {}
+
+fn fail(error: &anyhow::Error) -> ExitCode {
+    if error.is::<Said>() {
+        return ExitCode::from(1);
+    }
+    let mut told = format!("quipu: {error}\n");
+    for cause in error.chain().skip(1) {
+        told.push_str(&format!("  because: {cause}\n"));
+    }
+    if matches!(error.downcast_ref::<Error>(), Some(Error::Unavailable(_))) {
+        told.push_str("  next: check DATABASE_URL with `quipu doctor`\n");
+    }
+    let _ = std::io::stderr().lock().write_all(told.as_bytes());
+    let code = match error.downcast_ref::<Error>().map(Error::code) {
+        Some("unauthenticated" | "forbidden") => 3,
+        Some(code) if code.ends_with("_not_found") => 4,
+        Some("key_taken" | "version_mismatch" | "idempotency_mismatch") => 5,
+        _ => 1,
+    };
+    ExitCode::from(code)
+}

@@ -1,0 +1,179 @@
+//! `quipu serve`
+
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use anyhow::{Context, bail};
+use axum::serve::ListenerExt as _;
+use clap::{Args, ValueEnum};
+use quipu_engine::Engine;
+use tracing_subscriber::EnvFilter;
+
+use super::Database;
+use crate::clock;
+use crate::http::{App, Door, LOCAL_TENANT, router};
+
+/// How callers are told apart.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Auth {
+    /// No authentication: only this machine is answered, as the person whose machine it is.
+    Off,
+    /// Every request carries a key or a token.
+    Keys,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum LogFormat {
+    Text,
+    Json,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Without authentication the server answers this machine only, and refuses to listen anywhere else.
+Stop it with Ctrl-C or SIGTERM: it takes no new requests, finishes the ones it has, and ends.
+Logs go to standard error and hold no content of memories.")]
+pub struct Serve {
+    #[command(flatten)]
+    database: Database,
+    /// Where to listen
+    #[arg(long, env = "QUIPU_LISTEN", default_value = "127.0.0.1:7777", value_name = "ADDRESS")]
+    listen: SocketAddr,
+    /// How callers are told apart
+    #[arg(long, env = "QUIPU_AUTH", default_value = "off")]
+    auth: Auth,
+    /// Bring the schema up to date first
+    #[arg(long, env = "QUIPU_MIGRATE")]
+    migrate: bool,
+    /// Connections to the database
+    #[arg(long, env = "QUIPU_POOL_SIZE", default_value_t = 16, value_name = "N")]
+    pool_size: usize,
+    /// What to log: error, warn, info, debug, or per module
+    #[arg(
+        long,
+        env = "QUIPU_LOG",
+        default_value = "info,refinery_core=warn",
+        value_name = "FILTER"
+    )]
+    log: String,
+    /// How to log
+    #[arg(long, env = "QUIPU_LOG_FORMAT", default_value = "text")]
+    log_format: LogFormat,
+    /// How long to wait for requests under way when stopping, in seconds
+    #[arg(long, env = "QUIPU_GRACE", default_value_t = 20, value_name = "SECONDS")]
+    grace: u64,
+}
+
+impl Serve {
+    pub async fn run(self) -> anyhow::Result<()> {
+        if self.auth == Auth::Off && !self.listen.ip().is_loopback() {
+            bail!(
+                "refusing to listen on {} without authentication\n  next: make a key with \
+                 `quipu key create --tenant NAME --name NAME` and serve with `--auth keys`",
+                self.listen
+            );
+        }
+        self.start_log()?;
+        let connect = self.database.connect(self.pool_size);
+        if self.migrate {
+            for step in quipu_engine::migrate(&connect).await? {
+                tracing::info!(version = step.version, name = step.name, "migration applied");
+            }
+        }
+        let engine = Engine::connect(&connect)?;
+        check(&engine).await?;
+        if self.auth == Auth::Off {
+            engine.ensure_tenant(LOCAL_TENANT, clock::now()).await?;
+        }
+        let door = if self.auth == Auth::Off { Door::Local } else { Door::Keys };
+        let listener = tokio::net::TcpListener::bind(self.listen)
+            .await
+            .with_context(|| format!("cannot listen on {}", self.listen))?;
+        let address = listener.local_addr()?;
+        tracing::info!(%address, auth = ?self.auth, "listening");
+        if self.auth == Auth::Off {
+            tracing::info!("no authentication: only this machine is answered");
+        }
+        let listener = listener.tap_io(|stream| {
+            // Answers are single small writes; waiting to fill a packet only adds latency.
+            let _ = stream.set_nodelay(true);
+        });
+        let app = App::new(engine.clone(), door);
+        let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
+        let server = axum::serve(listener, router(app)).with_graceful_shutdown(async move {
+            asked_to_stop().await;
+            let _ = stop.send(());
+        });
+        let grace = Duration::from_secs(self.grace);
+        let overdue = async {
+            let _ = stopped.await;
+            tokio::time::sleep(grace).await;
+        };
+        tokio::select! {
+            ended = async { server.await } => ended?,
+            () = overdue => tracing::warn!("stopping with requests still under way"),
+        }
+        engine.close();
+        tracing::info!("stopped");
+        Ok(())
+    }
+
+    fn start_log(&self) -> anyhow::Result<()> {
+        let filter = EnvFilter::try_new(&self.log).context("the log filter is not valid")?;
+        let log = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr);
+        match self.log_format {
+            LogFormat::Json => log.json().flatten_event(true).init(),
+            LogFormat::Text => {
+                use std::io::IsTerminal as _;
+                log.with_ansi(std::io::stderr().is_terminal()).with_target(false).init();
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Refuses to serve from a database that would not hold the line between users.
+async fn check(engine: &Engine) -> anyhow::Result<()> {
+    let health = match engine.health().await {
+        Ok(health) => health,
+        // A database that is away comes back; until then requests are answered with 503.
+        Err(quipu_engine::Error::Unavailable(error)) => {
+            tracing::warn!(%error, "the database is not available yet");
+            bail!(
+                "cannot reach the database, or its schema is missing\n  because: {error}\n  next: `quipu doctor` says what is wrong; `quipu migrate` makes the schema"
+            );
+        }
+        Err(error) => {
+            return Err(error).context("cannot ask the database about itself; try `quipu doctor`");
+        }
+    };
+    if let Some(reason) = health.unsafe_because() {
+        bail!("refusing to serve: {reason}");
+    }
+    if !engine.is_ready().await {
+        bail!("the schema is not there yet\n  next: run `quipu migrate`, or serve with --migrate");
+    }
+    if health.fsync != "on" || health.synchronous_commit == "off" {
+        tracing::warn!(
+            fsync = health.fsync,
+            synchronous_commit = health.synchronous_commit,
+            "the database may lose what it has acknowledged"
+        );
+    }
+    Ok(())
+}
+
+async fn asked_to_stop() {
+    let interrupt = tokio::signal::ctrl_c();
+    let Ok(mut terminate) =
+        tokio::signal::unix::signal(tokio::signal::unix::SignalKind::terminate())
+    else {
+        let _ = interrupt.await;
+        return;
+    };
+    tokio::select! {
+        _ = interrupt => {}
+        _ = terminate.recv() => {}
+    }
+    tracing::info!("stopping");
+}

@@ -1,0 +1,228 @@
+//! The door: from a request's credential to a caller. Tenant and user come from the credential;
+//! what the request says about itself is checked against it, never trusted.
+
+use axum::extract::{FromRequestParts, Request, State};
+use axum::http::header::{AUTHORIZATION, HOST, ORIGIN};
+use axum::http::request::Parts;
+use axum::http::{HeaderMap, HeaderName};
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
+use quipu_core::{Caller, Origin, Permission, secret};
+use quipu_engine::access::Admitted;
+
+use super::error::Problem;
+use super::{App, LOCAL_USER, local_tenant};
+use crate::clock;
+
+const USER: HeaderName = HeaderName::from_static("x-quipu-user");
+const FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
+
+/// How callers are told apart.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Door {
+    /// Everyone who reaches the loopback address is the person whose machine it is.
+    Local,
+    /// Everyone shows a key or a token.
+    Keys,
+}
+
+/// An admission that is remembered for a few seconds.
+#[derive(Clone)]
+pub struct Admission {
+    secret_hash: [u8; 32],
+    admitted: Admitted,
+}
+
+impl App {
+    async fn admit(&self, headers: &HeaderMap) -> Result<Admitted, Problem> {
+        if self.0.door == Door::Local {
+            return Ok(Admitted {
+                tenant: local_tenant(),
+                user: None,
+                human: true,
+                key_id: "local".into(),
+                permissions: Permission::ALL.to_vec(),
+                origin: Origin::UserSaid,
+                expires_at: None,
+            });
+        }
+        let refused = || Problem::of("unauthenticated");
+        let text = headers.get(AUTHORIZATION).and_then(|value| value.to_str().ok());
+        let text = text.and_then(|text| text.strip_prefix("Bearer ")).ok_or_else(refused)?;
+        let presented = secret::parse(text).ok_or_else(refused)?;
+        let now = clock::now();
+        if let Some(kept) = self.0.admissions.get(&presented.key_id) {
+            let live = kept.admitted.expires_at.is_none_or(|end| now < end);
+            // Both are hashes of high-entropy secrets, so the time a comparison takes tells nothing.
+            if live && kept.secret_hash == presented.secret_hash {
+                return Ok(kept.admitted);
+            }
+        }
+        let admitted = self.engine().authenticate(text, now).await?;
+        let admission =
+            Admission { secret_hash: presented.secret_hash, admitted: admitted.clone() };
+        self.0.admissions.insert(presented.key_id, admission);
+        self.note_use(&admitted);
+        Ok(admitted)
+    }
+
+    /// Writes down that a key was used. Nobody waits for it, and nobody is refused over it.
+    fn note_use(&self, admitted: &Admitted) {
+        let (engine, tenant, key_id) =
+            (self.engine().clone(), admitted.tenant, admitted.key_id.clone());
+        tokio::spawn(async move {
+            if let Err(error) = engine.note_use(tenant, &key_id, clock::now()).await {
+                tracing::debug!(%error, "last use not noted");
+            }
+        });
+    }
+
+    /// Forgets the admissions of credentials that have ended.
+    pub(super) fn forget_admissions(&self, key_ids: &[String]) {
+        for key_id in key_ids {
+            self.0.admissions.invalidate(key_id);
+        }
+    }
+}
+
+/// The user a request is about: the credential's own, or the one the header names.
+fn user_of(app: &App, admitted: &Admitted, headers: &HeaderMap) -> Result<String, Problem> {
+    let named = match headers.get(USER) {
+        None => None,
+        Some(value) => Some(value.to_str().map_err(|_| Problem::of("malformed_header"))?.trim()),
+    };
+    match (&admitted.user, named) {
+        (Some((_, bound)), Some(named)) if bound != named => Err(Problem::of("wrong_user")),
+        (Some((_, bound)), _) => Ok(bound.clone()),
+        (None, Some(named)) if is_user_name(named) => Ok(named.to_owned()),
+        (None, Some(_)) => Err(Problem::of("malformed_header")),
+        (None, None) if app.0.door == Door::Local => Ok(LOCAL_USER.to_owned()),
+        (None, None) => Err(Problem::of("user_required")),
+    }
+}
+
+fn is_user_name(text: &str) -> bool {
+    (1..=quipu_core::limits::NAME_CHARS).contains(&text.chars().count())
+        && !text.chars().any(char::is_control)
+}
+
+async fn caller(parts: &Parts, app: &App, permission: Permission) -> Result<Caller, Problem> {
+    let admitted = app.admit(&parts.headers).await?;
+    if !admitted.may(permission) {
+        return Err(forbidden(permission));
+    }
+    let user = user_of(app, &admitted, &parts.headers)?;
+    Ok(admitted.caller(&user))
+}
+
+fn forbidden(permission: Permission) -> Problem {
+    Problem::of("forbidden")
+        .because(&format!("This needs the permission `{}`", permission.as_str()))
+}
+
+/// A caller that has the named permission. A handler that takes one cannot run for anybody else.
+macro_rules! callers {
+    ($($(#[$doc:meta])* $name:ident: $permission:ident),+ $(,)?) => {$(
+        $(#[$doc])*
+        pub struct $name(pub Caller);
+
+        impl FromRequestParts<App> for $name {
+            type Rejection = Problem;
+            async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Problem> {
+                Ok(Self(caller(parts, app, Permission::$permission).await?))
+            }
+        }
+    )+};
+}
+
+callers!(
+    /// May read.
+    Reader: Read,
+    /// May save, update, forget, delete, restore, undo and link.
+    Writer: Write,
+    /// May propose.
+    Proposer: Propose,
+    /// May erase.
+    Eraser: Erase,
+);
+
+/// May look after the tenant's users, keys and domains.
+pub struct Admin(pub Admitted);
+
+impl FromRequestParts<App> for Admin {
+    type Rejection = Problem;
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Problem> {
+        let admitted = app.admit(&parts.headers).await?;
+        // What is bound to one user never reaches the tenant's lists, whatever it claims.
+        if !admitted.may(Permission::Admin) || admitted.user.is_some() {
+            return Err(forbidden(Permission::Admin));
+        }
+        Ok(Self(admitted))
+    }
+}
+
+/// Without authentication the only fence is the loopback address, and a web page in the person's
+/// own browser stands inside it. So a request must be addressed to this machine by name, and must
+/// not come from another site: that closes DNS rebinding and cross-site requests.
+pub async fn guard_local(State(app): State<App>, request: Request, next: Next) -> Response {
+    if app.0.door == Door::Local && !is_local(request.headers(), request.uri().host()) {
+        return Problem::of("cross_site").into_response();
+    }
+    next.run(request).await
+}
+
+fn is_local(headers: &HeaderMap, uri_host: Option<&str>) -> bool {
+    let text = |name: &HeaderName| headers.get(name).map(|value| value.to_str().unwrap_or("?"));
+    let host = text(&HOST).or(uri_host).unwrap_or("");
+    let origin = text(&ORIGIN).is_none_or(|origin| {
+        origin.split_once("://").is_some_and(|(_, host)| is_loopback_name(host))
+    });
+    let site = text(&FETCH_SITE).is_none_or(|site| site != "cross-site");
+    is_loopback_name(host) && origin && site
+}
+
+/// `localhost`, `127.0.0.1` or `[::1]`, with or without a port.
+fn is_loopback_name(host: &str) -> bool {
+    let name = match host.rsplit_once(':') {
+        Some((name, port)) if !port.is_empty() && port.bytes().all(|b| b.is_ascii_digit()) => name,
+        _ => host,
+    };
+    ["localhost", "127.0.0.1", "[::1]"].contains(&name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn headers(pairs: &[(&str, &str)]) -> HeaderMap {
+        pairs
+            .iter()
+            .map(|(name, value)| (name.parse::<HeaderName>().unwrap(), value.parse().unwrap()))
+            .collect()
+    }
+
+    #[test]
+    fn only_this_machine_is_local() {
+        for host in ["localhost", "localhost:7777", "127.0.0.1:7777", "[::1]:7777", "[::1]"] {
+            assert!(is_local(&headers(&[("host", host)]), None), "{host}");
+        }
+        for host in ["evil.example", "localhost.evil.example:7777", "127.0.0.1.nip.io", "", "::1"] {
+            assert!(!is_local(&headers(&[("host", host)]), None), "{host}");
+        }
+    }
+
+    #[test]
+    fn another_site_is_not_local() {
+        let host = ("host", "localhost:7777");
+        for other in [
+            ("origin", "https://evil.example"),
+            ("origin", "null"),
+            ("sec-fetch-site", "cross-site"),
+        ] {
+            assert!(!is_local(&headers(&[host, other]), None), "{other:?}");
+        }
+        for own in [("origin", "http://localhost:7777"), ("sec-fetch-site", "same-origin")] {
+            assert!(is_local(&headers(&[host, own]), None), "{own:?}");
+        }
+    }
+}

@@ -1,0 +1,85 @@
+//! Links between memories.
+
+use axum::Json;
+use axum::extract::{Path, State};
+use axum::response::Response;
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+use super::App;
+use super::auth::{Reader, Writer};
+use super::error::Problem;
+use super::memory::{target, written, written_in_place};
+use super::request::Sent;
+use super::verbs::Nothing;
+use super::wire::{LinkView, Written};
+use crate::clock;
+
+/// The links of a memory, from both ends, whose other end is live.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct Links {
+    data: Vec<LinkView>,
+}
+
+/// The links of a memory.
+#[utoipa::path(get, path = "/api/memory/{id}/links", tag = "links", params(
+    ("id" = String, Path, description = "A memory's id, or text that occurs in exactly one active memory")), responses(
+    (status = 200, body = Links),
+    (status = "default", body = Problem, content_type = "application/problem+json")))]
+pub async fn list_links(
+    State(app): State<App>,
+    Reader(caller): Reader,
+    Path(id): Path<String>,
+) -> Result<Json<Links>, Problem> {
+    let links = app.engine().links(&caller, &target(&id), clock::now()).await?;
+    Ok(Json(Links { data: links.iter().map(LinkView::from).collect() }))
+}
+
+/// A link to make.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct CreateLink {
+    /// The other memory: its id, or text that occurs in exactly one active memory.
+    to: String,
+    /// `relates_to` (the default), `supersedes`, `contradicts`, or a word of your own.
+    #[schema(example = "relates_to")]
+    relation: Option<String>,
+}
+
+/// Link two memories.
+#[utoipa::path(post, path = "/api/memory/{id}/links", tag = "links", params(
+    ("id" = String, Path, description = "A memory's id, or text that occurs in exactly one active memory")),
+    request_body = CreateLink, responses(
+    (status = 201, body = Written), (status = 200, body = Written, description = "They were linked already"),
+    (status = "default", body = Problem, content_type = "application/problem+json")))]
+pub async fn link_memories(
+    State(app): State<App>,
+    Writer(caller): Writer,
+    Path(id): Path<String>,
+    sent: Sent<CreateLink>,
+) -> Result<Response, Problem> {
+    let (engine, request, from) = (app.engine().clone(), sent.request(caller), target(&id));
+    let to = target(&sent.body.to);
+    let relation = sent.body.relation.unwrap_or_else(|| "relates_to".into());
+    let work = async move { engine.link(&request, &from, &to, &relation).await };
+    let outcome = app.detached(work).await?;
+    Ok(written(&outcome))
+}
+
+/// End a link.
+#[utoipa::path(delete, path = "/api/memory/{id}/links/{link_id}", tag = "links", params(
+    ("id" = String, Path, description = "The id of the memory at either end"),
+    ("link_id" = String, Path, description = "The link's id")), responses(
+    (status = 200, body = Written),
+    (status = "default", body = Problem, content_type = "application/problem+json")))]
+pub async fn unlink_memories(
+    State(app): State<App>,
+    Writer(caller): Writer,
+    Path((id, link_id)): Path<(String, String)>,
+    sent: Sent<Nothing>,
+) -> Result<Response, Problem> {
+    let (engine, request, of) = (app.engine().clone(), sent.request(caller), target(&id));
+    let link = link_id.parse().map_err(|_| Problem::of("link_not_found"))?;
+    let outcome = app.detached(async move { engine.unlink(&request, &of, link).await }).await?;
+    Ok(written_in_place(&outcome))
+}

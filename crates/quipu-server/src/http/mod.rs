@@ -1,0 +1,129 @@
+//! HTTP: the route table, one line per operation, and what wraps every request.
+
+mod auth;
+mod domains;
+mod error;
+mod health;
+mod keys;
+mod links;
+mod memory;
+mod openapi;
+mod operations;
+mod proposals;
+mod request;
+mod users;
+mod verbs;
+mod wire;
+mod wrap;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::Router;
+use axum::extract::DefaultBodyLimit;
+use axum::middleware::{from_fn, from_fn_with_state};
+use moka::sync::Cache;
+use quipu_core::TenantId;
+use quipu_engine::Engine;
+use tower_http::catch_panic::CatchPanicLayer;
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+
+pub use auth::Door;
+pub use error::{TABLE, render_error_docs};
+pub use openapi::document;
+pub use wrap::VERSION;
+
+/// The largest request body: a memory is a line with a bounded body.
+const BODY_BYTES: usize = 256 * 1024;
+/// How long an admission is remembered. A key revoked at another server works this much longer.
+const ADMISSION_SECONDS: u64 = 5;
+
+/// What every handler needs.
+#[derive(Clone)]
+pub struct App(Arc<Inner>);
+
+struct Inner {
+    engine: Engine,
+    door: Door,
+    admissions: Cache<String, auth::Admission>,
+}
+
+impl App {
+    pub fn new(engine: Engine, door: Door) -> Self {
+        let admissions = Cache::builder()
+            .max_capacity(100_000)
+            .time_to_live(Duration::from_secs(ADMISSION_SECONDS))
+            .build();
+        Self(Arc::new(Inner { engine, door, admissions }))
+    }
+
+    fn engine(&self) -> &Engine {
+        &self.0.engine
+    }
+
+    /// Runs a write to its end even if the client goes away in the middle: a request that is
+    /// dropped half-way must be either done or not done, and its client can ask which.
+    async fn detached<T, F>(&self, work: F) -> Result<T, error::Problem>
+    where
+        T: Send + 'static,
+        F: Future<Output = quipu_engine::Result<T>> + Send + 'static,
+    {
+        match tokio::spawn(work).await {
+            Ok(result) => result.map_err(Into::into),
+            Err(_) => Err(error::Problem::of("internal")),
+        }
+    }
+}
+
+/// The tenant of a server that runs without authentication, for one person on one machine.
+pub const LOCAL_TENANT: &str = "local";
+/// Whose memory it is there, unless the request says.
+pub const LOCAL_USER: &str = "me";
+
+pub fn local_tenant() -> TenantId {
+    TenantId::named(LOCAL_TENANT)
+}
+
+fn api() -> OpenApiRouter<App> {
+    OpenApiRouter::new()
+        .routes(routes!(memory::list_memories, memory::save_memory))
+        .routes(routes!(proposals::propose_memory))
+        .routes(routes!(proposals::list_proposals))
+        .routes(routes!(verbs::purge_trash))
+        .routes(routes!(memory::get_memory, memory::update_memory, verbs::delete_memory))
+        .routes(routes!(memory::get_memory_history))
+        .routes(routes!(proposals::confirm_memory))
+        .routes(routes!(verbs::forget_memory))
+        .routes(routes!(verbs::restore_memory))
+        .routes(routes!(verbs::erase_memory))
+        .routes(routes!(links::list_links, links::link_memories))
+        .routes(routes!(links::unlink_memories))
+        .routes(routes!(operations::list_operations))
+        .routes(routes!(operations::get_operation))
+        .routes(routes!(operations::undo_operation))
+        .routes(routes!(domains::list_domains))
+        .routes(routes!(domains::put_domain))
+        .routes(routes!(domains::open_domain, domains::shut_domain))
+        .routes(routes!(users::list_users, users::create_user))
+        .routes(routes!(users::get_user, users::delete_user))
+        .routes(routes!(keys::list_keys, keys::create_key))
+        .routes(routes!(keys::revoke_key))
+        .routes(routes!(keys::mint_token))
+        .routes(routes!(health::healthz))
+        .routes(routes!(health::readyz))
+}
+
+/// The whole server.
+pub fn router(app: App) -> Router {
+    let (api, _) = api().split_for_parts();
+    let guard = from_fn_with_state(app.clone(), auth::guard_local);
+    api.route("/openapi.json", axum::routing::get(openapi::serve))
+        .fallback(error::no_route)
+        .method_not_allowed_fallback(error::no_method)
+        .layer(guard)
+        .layer(DefaultBodyLimit::max(BODY_BYTES))
+        .layer(CatchPanicLayer::custom(error::panicked))
+        .layer(from_fn(wrap::every_request))
+        .with_state(app)
+}

@@ -1,0 +1,90 @@
+//! The log of operations, and undo.
+
+use axum::Json;
+use axum::extract::{Path, State};
+use axum::response::Response;
+use quipu_core::Timestamp;
+use serde::{Deserialize, Serialize};
+use utoipa::{IntoParams, ToSchema};
+
+use super::App;
+use super::auth::{Reader, Writer};
+use super::error::Problem;
+use super::memory::written_in_place;
+use super::request::{Asked, Sent, page_size, parse_cursor, print_cursor};
+use super::verbs::Nothing;
+use super::wire::{OperationView, Written};
+
+#[derive(Debug, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub struct OperationsQuery {
+    /// Only operations on this memory.
+    memory_id: Option<String>,
+    /// Between 1 and 200; 50 if absent.
+    limit: Option<usize>,
+    /// `next_cursor` of the page before.
+    cursor: Option<String>,
+}
+
+/// A page of operations.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct OperationPage {
+    data: Vec<OperationView>,
+    next_cursor: Option<String>,
+}
+
+/// What was written, newest first.
+#[utoipa::path(get, path = "/api/operations", tag = "operations", params(OperationsQuery), responses(
+    (status = 200, body = OperationPage),
+    (status = "default", body = Problem, content_type = "application/problem+json")))]
+pub async fn list_operations(
+    State(app): State<App>,
+    Reader(caller): Reader,
+    Asked(query): Asked<OperationsQuery>,
+) -> Result<Json<OperationPage>, Problem> {
+    let before = query.cursor.as_deref().map(parse_cursor::<Timestamp>).transpose()?;
+    let memory = query.memory_id.as_deref().map(str::parse).transpose();
+    let memory =
+        memory.map_err(|_| Problem::of("malformed_query").because("`memory_id` is not an id"))?;
+    let limit = page_size(query.limit)?;
+    let page = app.engine().operations(&caller, memory, before, limit).await?;
+    Ok(Json(OperationPage {
+        data: page.operations.iter().map(OperationView::from).collect(),
+        next_cursor: page.next.as_ref().map(print_cursor),
+    }))
+}
+
+/// One operation.
+#[utoipa::path(get, path = "/api/operations/{id}", tag = "operations", params(
+    ("id" = String, Path, description = "The operation's id")), responses(
+    (status = 200, body = OperationView),
+    (status = "default", body = Problem, content_type = "application/problem+json")))]
+pub async fn get_operation(
+    State(app): State<App>,
+    Reader(caller): Reader,
+    Path(id): Path<String>,
+) -> Result<Json<OperationView>, Problem> {
+    let id = id.parse().map_err(|_| Problem::of("operation_not_found"))?;
+    Ok(Json(OperationView::from(&app.engine().operation(&caller, id).await?)))
+}
+
+/// Undo an operation as a whole.
+///
+/// Everything it closed is open again and everything it opened is closed. The undo is itself an
+/// operation, so it can be undone.
+#[utoipa::path(post, path = "/api/operations/{id}/undo", tag = "operations", params(
+    ("id" = String, Path, description = "The operation's id")), responses(
+    (status = 200, body = Written),
+    (status = "default", body = Problem, content_type = "application/problem+json")))]
+pub async fn undo_operation(
+    State(app): State<App>,
+    Writer(caller): Writer,
+    Path(id): Path<String>,
+    sent: Sent<Nothing>,
+) -> Result<Response, Problem> {
+    let id = id.parse().map_err(|_| Problem::of("operation_not_found"))?;
+    let (engine, request) = (app.engine().clone(), sent.request(caller));
+    let outcome = app.detached(async move { engine.undo(&request, id).await }).await?;
+    Ok(written_in_place(&outcome))
+}

@@ -1,0 +1,139 @@
+//! What a write sends: its body, and the conditions in its headers.
+
+use axum::body::Bytes;
+use axum::extract::rejection::BytesRejection;
+use axum::extract::{FromRequest, FromRequestParts, Query, Request};
+use axum::http::header::{CONTENT_TYPE, IF_MATCH};
+use axum::http::request::Parts;
+use axum::http::{HeaderMap, HeaderName};
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use quipu_core::{Caller, VersionId};
+use quipu_engine::{IdempotencyKey, Request as EngineRequest};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use sha2::{Digest, Sha256};
+
+use super::App;
+use super::error::Problem;
+use crate::clock;
+
+const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
+
+/// A body, and the conditions under which it is to be acted upon.
+pub struct Sent<T> {
+    pub body: T,
+    idempotency: Option<IdempotencyKey>,
+    if_match: Option<VersionId>,
+}
+
+impl<T> Sent<T> {
+    /// The engine's request for this caller, now.
+    pub fn request(&self, caller: Caller) -> EngineRequest {
+        EngineRequest {
+            caller,
+            moment: clock::moment(),
+            idempotency: self.idempotency.clone(),
+            if_match: self.if_match,
+        }
+    }
+}
+
+impl<T: DeserializeOwned> FromRequest<App> for Sent<T> {
+    type Rejection = Problem;
+
+    async fn from_request(request: Request, app: &App) -> Result<Self, Problem> {
+        let headers = request.headers().clone();
+        let (method, uri) = (request.method().clone(), request.uri().clone());
+        let bytes = Bytes::from_request(request, app).await.map_err(too_large)?;
+        let body = parse(&headers, &bytes)?;
+        let if_match = if_match(&headers)?;
+        let idempotency = idempotency_key(&headers)?.map(|key| {
+            let mut hash = Sha256::new();
+            for part in [method.as_str().as_bytes(), uri.to_string().as_bytes(), &bytes] {
+                hash.update((part.len() as u64).to_be_bytes());
+                hash.update(part);
+            }
+            IdempotencyKey { key, request_hash: hash.finalize().to_vec() }
+        });
+        Ok(Self { body, idempotency, if_match })
+    }
+}
+
+#[expect(clippy::needless_pass_by_value, reason = "the shape that map_err asks for")]
+fn too_large(rejection: BytesRejection) -> Problem {
+    match rejection.status().as_u16() {
+        413 => Problem::of("body_too_large"),
+        _ => Problem::of("malformed_body"),
+    }
+}
+
+fn parse<T: DeserializeOwned>(headers: &HeaderMap, bytes: &[u8]) -> Result<T, Problem> {
+    if bytes.is_empty() {
+        // An operation whose fields are all optional may be called without a body.
+        return serde_json::from_str("{}").map_err(|e| malformed(&e));
+    }
+    let kind = headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or("");
+    // A form that another site can post without asking is never JSON.
+    if kind.split(';').next().map(str::trim) != Some("application/json") {
+        return Err(Problem::of("unsupported_media_type"));
+    }
+    serde_json::from_slice(bytes).map_err(|e| malformed(&e))
+}
+
+fn malformed(error: &serde_json::Error) -> Problem {
+    Problem::of("malformed_body").because(&error.to_string())
+}
+
+fn idempotency_key(headers: &HeaderMap) -> Result<Option<String>, Problem> {
+    let Some(value) = headers.get(IDEMPOTENCY_KEY) else { return Ok(None) };
+    let text = value.to_str().unwrap_or("");
+    if (1..=255).contains(&text.len()) {
+        return Ok(Some(text.to_owned()));
+    }
+    Err(Problem::of("malformed_header"))
+}
+
+fn if_match(headers: &HeaderMap) -> Result<Option<VersionId>, Problem> {
+    let Some(value) = headers.get(IF_MATCH) else { return Ok(None) };
+    let text = value.to_str().unwrap_or("").trim();
+    if text == "*" {
+        return Ok(None);
+    }
+    let tag = text.strip_prefix('"').and_then(|text| text.strip_suffix('"')).unwrap_or("");
+    // A tag that is not ours matches nothing, which is just what the header is there to find out.
+    tag.parse().map(Some).map_err(|_| Problem::of("version_mismatch"))
+}
+
+/// Query parameters, refused with a problem of our own shape.
+pub struct Asked<T>(pub T);
+
+impl<T: DeserializeOwned> FromRequestParts<App> for Asked<T> {
+    type Rejection = Problem;
+    async fn from_request_parts(parts: &mut Parts, _: &App) -> Result<Self, Problem> {
+        match Query::try_from_uri(&parts.uri) {
+            Ok(Query(query)) => Ok(Self(query)),
+            Err(error) => Err(Problem::of("malformed_query").because(&error.body_text())),
+        }
+    }
+}
+
+/// A page size: 50 unless asked, at most 200.
+pub fn page_size(asked: Option<usize>) -> Result<usize, Problem> {
+    match asked.unwrap_or(50) {
+        size @ 1..=200 => Ok(size),
+        _ => Err(Problem::of("malformed_query").because("`limit` is between 1 and 200")),
+    }
+}
+
+/// A cursor is opaque to its holder. It carries no rights: whose list it goes on with is said by the
+/// credential each time.
+pub fn print_cursor<T: Serialize>(cursor: &T) -> String {
+    URL_SAFE_NO_PAD.encode(serde_json::to_vec(cursor).unwrap_or_default())
+}
+
+pub fn parse_cursor<T: DeserializeOwned>(text: &str) -> Result<T, Problem> {
+    let refused = || Problem::of("malformed_cursor");
+    let bytes = URL_SAFE_NO_PAD.decode(text).map_err(|_| refused())?;
+    serde_json::from_slice(&bytes).map_err(|_| refused())
+}

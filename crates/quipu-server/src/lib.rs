@@ -1,0 +1,9 @@
+//! The edges of Quipu: HTTP and the command line.
+//!
+//! A door turns a request into a call on the engine and the answer into bytes. It contains no `if`
+//! about memory and no SQL. It is also the one place that reads the clock and draws randomness, in
+//! [`clock`].
+
+pub mod cli;
+pub mod clock;
+pub mod http;
