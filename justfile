@@ -42,9 +42,10 @@ doc:
 deny:
     cargo deny check bans licenses sources
 
-# Writes openapi.json from the code.
-openapi:
+# Prints openapi.json and docs/errors.md again from the code.
+docs:
     cargo run -q --bin quipu -- openapi > openapi.json
+    cargo run -q --bin quipu -- errors > docs/errors.md
 
 # Runs the tests and accepts every changed snapshot; read the diff before committing it.
 bless *args:

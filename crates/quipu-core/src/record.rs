@@ -326,7 +326,8 @@ mod tests {
     fn a_change_splits_time_without_gap_or_overlap() {
         let old = version(HUMAN);
         let edit = Edit::content("coffee");
-        let changes = change(&[old.clone()], &edit, at(50), 2, &said(), &mut stamp(100)).unwrap();
+        let changes =
+            change(std::slice::from_ref(&old), &edit, at(50), 2, &said(), &mut stamp(100)).unwrap();
         assert_eq!(changes.closes, [(old.fact, old.id)]);
         let [ended, new] = &changes.opens[..] else { panic!("two rows") };
         assert_eq!((ended.number, new.number), (1, 2));
@@ -357,7 +358,8 @@ mod tests {
     fn a_correction_keeps_the_dates_and_replaces_the_words() {
         let old = version(HUMAN);
         let edit = Edit::content("coffee");
-        let changes = correct(&[old.clone()], &edit, None, 2, &said(), &mut stamp(100)).unwrap();
+        let changes =
+            correct(std::slice::from_ref(&old), &edit, None, 2, &said(), &mut stamp(100)).unwrap();
         let [new] = &changes.opens[..] else { panic!("one row") };
         assert_eq!(new.valid, old.valid);
         assert_eq!(new.claim.content, "coffee");
@@ -376,7 +378,7 @@ mod tests {
     #[test]
     fn forget_ends_every_stretch_and_can_be_reversed_exactly() {
         let old = version(HUMAN);
-        let gone = forget(&[old.clone()], HUMAN, &mut stamp(100)).unwrap();
+        let gone = forget(std::slice::from_ref(&old), HUMAN, &mut stamp(100)).unwrap();
         assert_eq!(gone.opens[0].state, State::Forgotten);
         assert_eq!(gone.opens[0].valid.until, Some(at(100)));
         let back = reverse(&gone.opens, std::slice::from_ref(&old), &mut stamp(200));

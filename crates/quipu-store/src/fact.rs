@@ -11,7 +11,7 @@ use uuid::Uuid;
 
 use crate::error::{Error, Result};
 use crate::row::{Columns, all, one};
-use crate::scope::{Param, Scope};
+use crate::scope::{Batch, Param, Scope};
 
 /// The columns of a version, in the order [`version`] reads them.
 macro_rules! version_columns {
@@ -171,15 +171,21 @@ pub async fn touched_by(
 }
 
 /// Closes and opens what a verb asked for. Closing comes first, so that the place in time is free.
-pub async fn apply(scope: &Scope, changes: &Changes, at: Timestamp, by: OperationId) -> Result<()> {
+pub fn apply(
+    batch: &mut Batch,
+    scope: &Scope,
+    changes: &Changes,
+    at: Timestamp,
+    by: OperationId,
+) -> Result<()> {
     for fact in new_facts(changes) {
-        identify(scope, fact).await?;
+        identify(batch, scope, fact);
     }
     for (fact, version) in &changes.closes {
-        close(scope, *fact, *version, at, by).await?;
+        close(batch, scope, *fact, *version, at, by);
     }
     for version in &changes.opens {
-        open(scope, version).await?;
+        open(batch, scope, version)?;
     }
     Ok(())
 }
@@ -190,34 +196,39 @@ fn new_facts(changes: &Changes) -> impl Iterator<Item = FactId> + '_ {
     changes.opens.iter().filter(move |v| v.number == 1 && !closes(v.fact)).map(|v| v.fact)
 }
 
-async fn identify(scope: &Scope, fact: FactId) -> Result<()> {
+fn identify(batch: &mut Batch, scope: &Scope, fact: FactId) {
     // An undo may open the first edition of a fact again after all of it was closed.
     const SQL: &str = "insert into fact (user_id, tenant_id, fact_id) values ($1, $2, $3) \
                        on conflict (user_id, fact_id) do nothing";
-    scope.query(SQL, &[&scope.user().uuid(), &scope.tenant().uuid(), &fact.uuid()]).await?;
-    Ok(())
+    batch.push(
+        SQL,
+        vec![Box::new(scope.user().uuid()), Box::new(scope.tenant().uuid()), Box::new(fact.uuid())],
+    );
 }
 
-async fn close(
+fn close(
+    batch: &mut Batch,
     scope: &Scope,
     fact: FactId,
     version: VersionId,
     at: Timestamp,
     by: OperationId,
-) -> Result<()> {
+) {
     const SQL: &str = "update fact_version set known_until = $4, closed_by = $5 \
-                        where user_id = $1 and fact_id = $2 and version_id = $3 \
-                       returning version_id";
-    let params: [Param<'_>; 5] =
-        [&scope.user().uuid(), &fact.uuid(), &version.uuid(), &at, &by.uuid()];
-    let closed = scope.query(SQL, &params).await?;
-    if closed.len() == 1 {
-        return Ok(());
-    }
-    Err(Error::Corrupt { table: "fact_version", what: format!("{version} is not there to close") })
+                        where user_id = $1 and fact_id = $2 and version_id = $3";
+    batch.push_one(
+        SQL,
+        vec![
+            Box::new(scope.user().uuid()),
+            Box::new(fact.uuid()),
+            Box::new(version.uuid()),
+            Box::new(at),
+            Box::new(by.uuid()),
+        ],
+    );
 }
 
-async fn open(scope: &Scope, v: &Version) -> Result<()> {
+fn open(batch: &mut Batch, scope: &Scope, v: &Version) -> Result<()> {
     const SQL: &str = concat!(
         "insert into fact_version (user_id, tenant_id, fingerprint, ",
         version_columns!(),
@@ -225,52 +236,49 @@ async fn open(scope: &Scope, v: &Version) -> Result<()> {
                    $18, $19, $20, $21, $22, $23, $24, $25, $26, $27, $28, $29, $30, $31, $32, \
                    $33, $34, $35, $36)"
     );
-    let claim = &v.claim;
+    let claim = v.claim.clone();
     let evidence = serde_json::to_value(&claim.evidence)
         .map_err(|e| Error::Corrupt { table: "fact_version", what: e.to_string() })?;
-    let closed_by = v.closed_by.map(OperationId::uuid);
-    scope
-        .query(
-            SQL,
-            &[
-                &scope.user().uuid(),
-                &scope.tenant().uuid(),
-                &fingerprint(claim),
-                &v.fact.uuid(),
-                &v.id.uuid(),
-                &v.number,
-                &claim.content,
-                &claim.summary,
-                &claim.detail,
-                &claim.category.as_str(),
-                &claim.memory_type.as_str(),
-                &claim.kind.as_str(),
-                &claim.force.as_str(),
-                &claim.domain,
-                &claim.key,
-                &claim.value,
-                &claim.tags,
-                &claim.importance,
-                &evidence,
-                &claim.reasoning,
-                &v.state.as_str(),
-                &v.tier.as_str(),
-                &v.origin.as_str(),
-                &v.extracted,
-                &v.confidence,
-                &v.session,
-                &v.turns,
-                &v.confirmed_at,
-                &v.last_confirmed_at,
-                &v.consented_at,
-                &v.valid.from,
-                &v.valid.until,
-                &v.known.from,
-                &v.known.until,
-                &v.opened_by.uuid(),
-                &closed_by,
-            ],
-        )
-        .await?;
+    batch.push_one(
+        SQL,
+        vec![
+            Box::new(scope.user().uuid()),
+            Box::new(scope.tenant().uuid()),
+            Box::new(fingerprint(&claim)),
+            Box::new(v.fact.uuid()),
+            Box::new(v.id.uuid()),
+            Box::new(v.number),
+            Box::new(claim.content),
+            Box::new(claim.summary),
+            Box::new(claim.detail),
+            Box::new(claim.category.as_str()),
+            Box::new(claim.memory_type.as_str()),
+            Box::new(claim.kind.as_str()),
+            Box::new(claim.force.as_str()),
+            Box::new(claim.domain),
+            Box::new(claim.key),
+            Box::new(claim.value),
+            Box::new(claim.tags),
+            Box::new(claim.importance),
+            Box::new(evidence),
+            Box::new(claim.reasoning),
+            Box::new(v.state.as_str()),
+            Box::new(v.tier.as_str()),
+            Box::new(v.origin.as_str()),
+            Box::new(v.extracted),
+            Box::new(v.confidence),
+            Box::new(v.session.clone()),
+            Box::new(v.turns.clone()),
+            Box::new(v.confirmed_at),
+            Box::new(v.last_confirmed_at),
+            Box::new(v.consented_at),
+            Box::new(v.valid.from),
+            Box::new(v.valid.until),
+            Box::new(v.known.from),
+            Box::new(v.known.until),
+            Box::new(v.opened_by.uuid()),
+            Box::new(v.closed_by.map(OperationId::uuid)),
+        ],
+    );
     Ok(())
 }

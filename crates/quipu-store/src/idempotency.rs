@@ -6,7 +6,7 @@ use uuid::Uuid;
 
 use crate::error::Result;
 use crate::row::{Columns, one};
-use crate::scope::{Param, Scope};
+use crate::scope::{Batch, Scope};
 
 /// What is known of an earlier request with the same key.
 #[derive(Debug, Clone, PartialEq)]
@@ -26,21 +26,30 @@ pub async fn find(scope: &Scope, key: &str) -> Result<Option<Kept>> {
     })
 }
 
-pub async fn keep(
+pub fn keep(
+    batch: &mut Batch,
     scope: &Scope,
     key: &str,
     request_hash: &[u8],
-    outcome: &serde_json::Value,
+    outcome: serde_json::Value,
     facts: &[FactId],
     at: Timestamp,
-) -> Result<()> {
+) {
     const SQL: &str = "insert into idempotency (user_id, tenant_id, key, request_hash, outcome, \
                        facts, created_at) values ($1, $2, $3, $4, $5, $6, $7)";
     let facts: Vec<Uuid> = facts.iter().map(|fact| fact.uuid()).collect();
-    let params: [Param<'_>; 7] =
-        [&scope.user().uuid(), &scope.tenant().uuid(), &key, &request_hash, &outcome, &facts, &at];
-    scope.query(SQL, &params).await?;
-    Ok(())
+    batch.push(
+        SQL,
+        vec![
+            Box::new(scope.user().uuid()),
+            Box::new(scope.tenant().uuid()),
+            Box::new(key.to_owned()),
+            Box::new(request_hash.to_vec()),
+            Box::new(outcome),
+            Box::new(facts),
+            Box::new(at),
+        ],
+    );
 }
 
 /// Drops the answers older than `before`.

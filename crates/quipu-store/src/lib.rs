@@ -30,7 +30,7 @@ use quipu_core::{TenantId, UserId};
 
 pub use error::{Error, Result};
 pub use migrate::{Migration, migrate, pending};
-pub use scope::{Directory, Scope};
+pub use scope::{Batch, Directory, Scope};
 
 /// A pool of connections that serve requests.
 #[derive(Clone)]

@@ -7,7 +7,7 @@ use uuid::Uuid;
 
 use crate::error::Result;
 use crate::row::{Columns, all, one};
-use crate::scope::{Param, Scope};
+use crate::scope::{Batch, Param, Scope};
 
 macro_rules! link_columns {
     () => {
@@ -28,29 +28,31 @@ fn link(row: &Row) -> Result<Link> {
     })
 }
 
-pub async fn open(scope: &Scope, link: &Link) -> Result<()> {
+pub fn open(batch: &mut Batch, scope: &Scope, link: &Link) {
     const SQL: &str = "insert into link (user_id, tenant_id, link_id, from_fact, to_fact, \
                        relation, known_from, opened_by) values ($1, $2, $3, $4, $5, $6, $7, $8)";
-    let params: [Param<'_>; 8] = [
-        &scope.user().uuid(),
-        &scope.tenant().uuid(),
-        &link.id.uuid(),
-        &link.from.uuid(),
-        &link.to.uuid(),
-        &link.relation,
-        &link.known.from,
-        &link.opened_by.uuid(),
-    ];
-    scope.query(SQL, &params).await?;
-    Ok(())
+    batch.push(
+        SQL,
+        vec![
+            Box::new(scope.user().uuid()),
+            Box::new(scope.tenant().uuid()),
+            Box::new(link.id.uuid()),
+            Box::new(link.from.uuid()),
+            Box::new(link.to.uuid()),
+            Box::new(link.relation.clone()),
+            Box::new(link.known.from),
+            Box::new(link.opened_by.uuid()),
+        ],
+    );
 }
 
-pub async fn close(scope: &Scope, id: LinkId, at: Timestamp, by: OperationId) -> Result<()> {
+pub fn close(batch: &mut Batch, scope: &Scope, id: LinkId, at: Timestamp, by: OperationId) {
     const SQL: &str = "update link set known_until = $3, closed_by = $4 \
                         where user_id = $1 and link_id = $2 and known_until is null";
-    let params: [Param<'_>; 4] = [&scope.user().uuid(), &id.uuid(), &at, &by.uuid()];
-    scope.query(SQL, &params).await?;
-    Ok(())
+    batch.push_one(
+        SQL,
+        vec![Box::new(scope.user().uuid()), Box::new(id.uuid()), Box::new(at), Box::new(by.uuid())],
+    );
 }
 
 /// A link that is held now.

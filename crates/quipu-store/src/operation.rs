@@ -6,7 +6,7 @@ use uuid::Uuid;
 
 use crate::error::Result;
 use crate::row::{Columns, all, one};
-use crate::scope::{Param, Scope};
+use crate::scope::{Batch, Param, Scope};
 
 /// `undone_by` is the newest undo of the operation that has not itself been undone.
 macro_rules! operation_columns {
@@ -44,27 +44,27 @@ pub async fn last_at(scope: &Scope) -> Result<Option<Timestamp>> {
     one(&rows, |row| Columns::of(row, "operation").take())
 }
 
-pub async fn insert(scope: &Scope, operation: &Operation) -> Result<()> {
+pub fn insert(batch: &mut Batch, scope: &Scope, operation: &Operation) {
     const SQL: &str = "insert into operation (user_id, tenant_id, operation_id, recorded_at, \
                        verb, caller, credential, origin, extracted, facts, undoes) \
                        values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)";
     let facts: Vec<Uuid> = operation.facts.iter().map(|fact| fact.uuid()).collect();
-    let undoes = operation.undoes.map(OperationId::uuid);
-    let params: [Param<'_>; 11] = [
-        &scope.user().uuid(),
-        &scope.tenant().uuid(),
-        &operation.id.uuid(),
-        &operation.at,
-        &operation.verb.as_str(),
-        &operation.caller.as_str(),
-        &operation.credential,
-        &operation.voice.origin.as_str(),
-        &operation.voice.extracted,
-        &facts,
-        &undoes,
-    ];
-    scope.query(SQL, &params).await?;
-    Ok(())
+    batch.push(
+        SQL,
+        vec![
+            Box::new(scope.user().uuid()),
+            Box::new(scope.tenant().uuid()),
+            Box::new(operation.id.uuid()),
+            Box::new(operation.at),
+            Box::new(operation.verb.as_str()),
+            Box::new(operation.caller.as_str()),
+            Box::new(operation.credential.clone()),
+            Box::new(operation.voice.origin.as_str()),
+            Box::new(operation.voice.extracted),
+            Box::new(facts),
+            Box::new(operation.undoes.map(OperationId::uuid)),
+        ],
+    );
 }
 
 pub async fn find(scope: &Scope, id: OperationId) -> Result<Option<Operation>> {

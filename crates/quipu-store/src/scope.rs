@@ -9,6 +9,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use deadpool_postgres::Object;
+use futures_util::future::join_all;
 use futures_util::join;
 use quipu_core::{TenantId, UserId};
 use tokio_postgres::Row;
@@ -18,6 +19,30 @@ use crate::error::{Error, Result};
 
 pub(crate) type Param<'a> = &'a (dyn ToSql + Sync);
 pub(crate) type Params<'a> = &'a [Param<'a>];
+
+/// Statements that are sent together.
+#[derive(Default)]
+pub struct Batch(Vec<Statement>);
+
+struct Statement {
+    sql: &'static str,
+    params: Vec<Owned>,
+    must_change_one: bool,
+}
+
+/// A parameter that a batch can hold on to.
+pub(crate) type Owned = Box<dyn ToSql + Sync + Send>;
+
+impl Batch {
+    pub(crate) fn push(&mut self, sql: &'static str, params: Vec<Owned>) {
+        self.0.push(Statement { sql, params, must_change_one: false });
+    }
+
+    /// A statement that is wrong unless it changes exactly one row.
+    pub(crate) fn push_one(&mut self, sql: &'static str, params: Vec<Owned>) {
+        self.0.push(Statement { sql, params, must_change_one: true });
+    }
+}
 
 /// A transaction that has said who it is for, or will with its first statement.
 struct Transaction {
@@ -62,6 +87,37 @@ impl Transaction {
             join!(connection.batch_execute(&self.opening), connection.query(&statement, params));
         opened?;
         Ok(rows?)
+    }
+
+    /// Sends all statements before waiting for the first answer: one round trip for the lot. They
+    /// are run in order, and the first that fails makes the rest fail too.
+    async fn run(&self, batch: &Batch) -> Result<()> {
+        let done = self.attempt_batch(batch).await;
+        if done.is_err() {
+            self.failed.store(true, Ordering::Relaxed);
+        }
+        done
+    }
+
+    async fn attempt_batch(&self, batch: &Batch) -> Result<()> {
+        let connection = self.connection.as_ref().ok_or(Error::Closed)?;
+        // Preparing may wait, and what waits may be overtaken; so it is all done beforehand.
+        let mut prepared = Vec::with_capacity(batch.0.len());
+        for statement in &batch.0 {
+            prepared.push(connection.prepare_cached(statement.sql).await?);
+        }
+        let sent = batch.0.iter().zip(&prepared).map(|(statement, prepared)| {
+            let params = statement.params.iter().map(|p| &**p as &(dyn ToSql + Sync));
+            let params: Vec<_> = params.collect();
+            async move { connection.execute(prepared, &params).await }
+        });
+        for (statement, changed) in batch.0.iter().zip(join_all(sent).await) {
+            let changed = changed?;
+            if statement.must_change_one && changed != 1 {
+                return Err(Error::Corrupt { table: "fact_version", what: "a row is gone".into() });
+            }
+        }
+        Ok(())
     }
 
     async fn commit(mut self) -> Result<()> {
@@ -135,6 +191,12 @@ impl Scope {
 
     pub(crate) async fn query(&self, sql: &'static str, params: Params<'_>) -> Result<Vec<Row>> {
         self.transaction.query(sql, params).await
+    }
+
+    /// Runs the statements of a batch in order, in one round trip. The scope has been read from
+    /// before, so its transaction is open.
+    pub async fn run(&self, batch: &Batch) -> Result<()> {
+        self.transaction.run(batch).await
     }
 
     /// Keeps what was written. Everything acknowledged to a caller comes after this.

@@ -5,7 +5,7 @@ use quipu_core::{Caller, FactId, Link, LinkId, Period, Status, Timestamp, Verb, 
 use quipu_store::link;
 
 use super::outcome::{Memory, Outcome};
-use super::read::{as_memory, current};
+use super::read::{as_memory, current, still_there};
 use super::target::Target;
 use super::write::{Begun, Effect, Writing};
 use crate::error::{Error, Result};
@@ -91,6 +91,7 @@ impl Engine {
         now: Timestamp,
     ) -> Result<Vec<LinkView>> {
         let scope = self.store.read(caller.tenant, caller.user).await?;
+        still_there(&scope, now).await?;
         let known = of.known(&scope, now).await?;
         let here = known[0].fact;
         let mut views = Vec::new();

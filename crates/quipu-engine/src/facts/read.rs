@@ -6,7 +6,7 @@ use quipu_core::{
     status_of,
 };
 use quipu_store::list::{Filter, Place, is_replaced, page};
-use quipu_store::{Scope, fact, operation};
+use quipu_store::{Scope, directory, fact, operation};
 use serde::{Deserialize, Serialize};
 
 use super::outcome::Memory;
@@ -81,7 +81,9 @@ impl Engine {
         let limit = listing.limit;
         let wanted = i64::try_from(limit + 1).unwrap_or(i64::MAX);
         let place = listing.after.map(|cursor| cursor.place);
-        let mut found = page(&scope, &listing.filter, now, at, place, wanted).await?;
+        let ((), mut found) = try_join!(still_there(&scope, now), async {
+            Ok(page(&scope, &listing.filter, now, at, place, wanted).await?)
+        })?;
         let more = found.len() > limit;
         found.truncate(limit);
         let point = match at {
@@ -117,10 +119,11 @@ impl Engine {
     ) -> Result<Memory> {
         let scope = self.store.read(caller.tenant, caller.user).await?;
         if point.is_now() {
-            let known = target.known(&scope, now).await?;
+            let ((), known) = try_join!(still_there(&scope, now), target.known(&scope, now))?;
             let version = current(&known, now).ok_or(Error::MemoryNotFound)?;
             return Ok(as_memory(version, &known, now));
         }
+        still_there(&scope, now).await?;
         let id = target.fact(&scope, now).await?;
         let at = point.resolve(now);
         let known = match point.known_at {
@@ -140,6 +143,7 @@ impl Engine {
         now: Timestamp,
     ) -> Result<Vec<HistoryEntry>> {
         let scope = self.store.read(caller.tenant, caller.user).await?;
+        still_there(&scope, now).await?;
         let id = target.fact(&scope, now).await?;
         let versions = fact::history(&scope, id).await?;
         if versions.is_empty() {
@@ -162,8 +166,10 @@ impl Engine {
         of: Option<FactId>,
         before: Option<Timestamp>,
         limit: usize,
+        now: Timestamp,
     ) -> Result<OperationPage> {
         let scope = self.store.read(caller.tenant, caller.user).await?;
+        still_there(&scope, now).await?;
         let wanted = i64::try_from(limit + 1).unwrap_or(i64::MAX);
         let mut operations = operation::page(&scope, of, before, wanted).await?;
         let more = operations.len() > limit;
@@ -172,17 +178,31 @@ impl Engine {
         Ok(OperationPage { operations, next })
     }
 
-    pub async fn operation(&self, caller: &Caller, id: OperationId) -> Result<Operation> {
+    pub async fn operation(
+        &self,
+        caller: &Caller,
+        id: OperationId,
+        now: Timestamp,
+    ) -> Result<Operation> {
         let scope = self.store.read(caller.tenant, caller.user).await?;
+        still_there(&scope, now).await?;
         operation::find(&scope, id).await?.ok_or(Error::OperationNotFound)
     }
 
     /// The person's timezone, which is itself a memory: the hard one under `personal/timezone`.
     pub async fn timezone(&self, caller: &Caller, now: Timestamp) -> Result<Option<String>> {
         let scope: Scope = self.store.read(caller.tenant, caller.user).await?;
-        let (kept,) = try_join!(fact::value_of_key(&scope, "personal", "timezone", now))?;
+        let kept = fact::value_of_key(&scope, "personal", "timezone", now).await?;
         let name = kept.and_then(|v| v.claim.value?.as_str().map(str::to_owned));
         Ok(name.filter(|name| jiff::tz::TimeZone::get(name).is_ok()))
+    }
+}
+
+/// A user who was deleted, or whose time is up, has nothing to be read.
+pub(super) async fn still_there(scope: &Scope, now: Timestamp) -> Result<()> {
+    match directory::me(scope).await? {
+        Some(user) if user.is_gone(now) => Err(Error::UserGone),
+        _ => Ok(()),
     }
 }
 

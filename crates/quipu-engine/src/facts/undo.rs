@@ -1,6 +1,6 @@
 //! Undo: one operation, reversed as a whole, by an operation that can itself be undone.
 
-use quipu_core::{LinkId, OperationId, Period, Verb, Version, record};
+use quipu_core::{LinkId, Operation, OperationId, Period, Verb, Version, record};
 use quipu_store::{erase, fact, link, operation};
 
 use super::leave::check_human;
@@ -9,7 +9,22 @@ use super::write::{Begun, Effect, Writing};
 use crate::error::{Error, Result};
 use crate::{Engine, Request};
 
+/// How far back the newest operation that still stands is looked for.
+const LOOK_BACK: i64 = 200;
+
 impl Engine {
+    /// Reverses the newest operation that still stands and is not itself an undo, so that asking
+    /// again steps further back.
+    pub async fn undo_last(&self, request: &Request) -> Result<Outcome> {
+        let caller = &request.caller;
+        let scope = self.store.read(caller.tenant, caller.user).await?;
+        let log = operation::page(&scope, None, None, LOOK_BACK).await?;
+        drop(scope);
+        let stands = |o: &&Operation| o.verb != Verb::Undo && o.undone_by.is_none();
+        let last = log.iter().find(stands).ok_or(Error::OperationNotFound)?;
+        self.undo(request, last.id).await
+    }
+
     /// Reverses an operation. Refused, with the operation in the way, if any of what it did has
     /// been touched since: undoing half of something is worse than not undoing it.
     pub async fn undo(&self, request: &Request, id: OperationId) -> Result<Outcome> {

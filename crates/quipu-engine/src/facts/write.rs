@@ -6,7 +6,7 @@
 use futures_util::{future::OptionFuture, try_join};
 use quipu_core::time::{after, micros};
 use quipu_core::{Changes, FactId, Ids, Link, Operation, OperationId, Stamp, Verb, Version};
-use quipu_store::{Scope, directory, fact, idempotency, link, operation};
+use quipu_store::{Batch, Scope, directory, fact, idempotency, link, operation};
 
 use super::outcome::{Memory, Outcome};
 use super::read::{as_memory, current};
@@ -114,33 +114,33 @@ impl Writing<'_> {
             undoes: effect.undoes,
             undone_by: None,
         };
-        operation::insert(&self.scope, &operation).await?;
-        fact::apply(&self.scope, &effect.changes, self.stamp.at, operation.id).await?;
+        let (scope, at) = (&self.scope, self.stamp.at);
+        let mut batch = Batch::default();
+        operation::insert(&mut batch, scope, &operation);
+        fact::apply(&mut batch, scope, &effect.changes, at, operation.id)?;
         for id in &effect.closes_links {
-            link::close(&self.scope, *id, self.stamp.at, operation.id).await?;
+            link::close(&mut batch, scope, *id, at, operation.id);
         }
         for new in &effect.opens_links {
-            link::open(&self.scope, new).await?;
+            link::open(&mut batch, scope, new);
         }
         outcome.operation = Some(operation.id);
-        self.answer(outcome).await
+        self.keep(batch, outcome).await
     }
 
     /// Keeps and gives an answer to a request that had nothing to write.
     pub(super) async fn answer(self, outcome: Outcome) -> Result<Outcome> {
+        self.keep(Batch::default(), outcome).await
+    }
+
+    async fn keep(self, mut batch: Batch, outcome: Outcome) -> Result<Outcome> {
         if let Some(key) = &self.request.idempotency {
             let body = serde_json::to_value(&outcome).map_err(|e| corrupt(&e))?;
-            let facts = outcome.facts();
-            idempotency::keep(
-                &self.scope,
-                &key.key,
-                &key.request_hash,
-                &body,
-                &facts,
-                self.request.moment.now,
-            )
-            .await?;
+            let (facts, now) = (outcome.facts(), self.request.moment.now);
+            let hash = &key.request_hash;
+            idempotency::keep(&mut batch, &self.scope, &key.key, hash, body, &facts, now);
         }
+        self.scope.run(&batch).await?;
         self.scope.commit().await?;
         Ok(outcome)
     }

@@ -135,4 +135,12 @@ async fn a_passing_user_vanishes_when_the_time_is_up() {
     story.pass(3600);
     let save = story.engine.save(&story.request(), NewMemory::saying("more")).await;
     assert!(matches!(save, Err(Error::UserGone)));
+    let listing = quipu_engine::facts::Listing {
+        filter: Filter::default(),
+        point: Point::default(),
+        after: None,
+        limit: 10,
+    };
+    let list = story.engine.list(&story.alice(), &listing, story.now()).await;
+    assert!(matches!(list, Err(Error::UserGone)), "nothing is left to be read");
 }

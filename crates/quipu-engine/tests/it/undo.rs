@@ -97,11 +97,33 @@ async fn the_log_says_what_was_undone() {
     let saved = story.save("tea").await;
     story.pass(1);
     let undone = story.engine.undo(&story.request(), saved.operation.unwrap()).await.unwrap();
-    let log = story.engine.operations(&story.alice(), None, None, 10).await.unwrap().operations;
+    let log = story
+        .engine
+        .operations(&story.alice(), None, None, 10, story.now())
+        .await
+        .unwrap()
+        .operations;
     assert_eq!(log[0].undoes, saved.operation);
     assert_eq!(log[1].undone_by, undone.operation);
     let foreign =
         quipu_core::OperationId::from_uuid(quipu_core::Ids::new(story.now(), [5; 16]).draw());
     let missing = story.engine.undo(&story.request(), foreign).await.unwrap_err();
     assert_eq!(missing.code(), "operation_not_found");
+}
+
+#[tokio::test]
+async fn undoing_the_last_steps_further_back_each_time() {
+    let story = Story::begin().await;
+    let fact = Story::fact(&story.save("tea").await);
+    for content in ["coffee", "mate"] {
+        story.pass(1);
+        story.change(fact, content).await;
+    }
+    for left in [Some("coffee"), Some("tea"), None] {
+        story.pass(1);
+        story.engine.undo_last(&story.request()).await.unwrap();
+        assert_eq!(story.active().await.first().map(String::as_str), left);
+    }
+    let nothing = story.engine.undo_last(&story.request()).await.unwrap_err();
+    assert_eq!(nothing.code(), "operation_not_found");
 }

@@ -136,13 +136,11 @@ impl Serve {
 async fn check(engine: &Engine) -> anyhow::Result<()> {
     let health = match engine.health().await {
         Ok(health) => health,
-        // A database that is away comes back; until then requests are answered with 503.
-        Err(quipu_engine::Error::Unavailable(error)) => {
-            tracing::warn!(%error, "the database is not available yet");
-            bail!(
-                "cannot reach the database, or its schema is missing\n  because: {error}\n  next: `quipu doctor` says what is wrong; `quipu migrate` makes the schema"
-            );
-        }
+        // Without having asked, nobody knows whether this database holds the line. Whatever
+        // supervises the server starts it again.
+        Err(quipu_engine::Error::Unavailable(error)) => bail!(
+            "cannot reach the database\n  because: {error}\n  next: `quipu doctor` says what is wrong"
+        ),
         Err(error) => {
             return Err(error).context("cannot ask the database about itself; try `quipu doctor`");
         }

@@ -164,6 +164,9 @@ impl From<Error> for Problem {
             Error::KeyTaken(Some(holder)) => {
                 problem.candidates = vec![MemoryView::from(&**holder)];
             }
+            Error::OptInNeeded(domain) => {
+                problem = problem.because(&format!("The domain `{domain}` is shut"));
+            }
             Error::UndoBlocked(by) => problem.operation_id = Some(by.to_string()),
             Error::Unavailable(source) => tracing::warn!(error = %source, "database unavailable"),
             Error::Internal(source) => tracing::error!(error = ?source, "internal error"),

@@ -14,6 +14,7 @@ use super::memory::written_in_place;
 use super::request::{Asked, Sent, page_size, parse_cursor, print_cursor};
 use super::verbs::Nothing;
 use super::wire::{OperationView, Written};
+use crate::clock;
 
 #[derive(Debug, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
@@ -48,7 +49,7 @@ pub async fn list_operations(
     let memory =
         memory.map_err(|_| Problem::of("malformed_query").because("`memory_id` is not an id"))?;
     let limit = page_size(query.limit)?;
-    let page = app.engine().operations(&caller, memory, before, limit).await?;
+    let page = app.engine().operations(&caller, memory, before, limit, clock::now()).await?;
     Ok(Json(OperationPage {
         data: page.operations.iter().map(OperationView::from).collect(),
         next_cursor: page.next.as_ref().map(print_cursor),
@@ -66,7 +67,7 @@ pub async fn get_operation(
     Path(id): Path<String>,
 ) -> Result<Json<OperationView>, Problem> {
     let id = id.parse().map_err(|_| Problem::of("operation_not_found"))?;
-    Ok(Json(OperationView::from(&app.engine().operation(&caller, id).await?)))
+    Ok(Json(OperationView::from(&app.engine().operation(&caller, id, clock::now()).await?)))
 }
 
 /// Undo an operation as a whole.
@@ -74,7 +75,7 @@ pub async fn get_operation(
 /// Everything it closed is open again and everything it opened is closed. The undo is itself an
 /// operation, so it can be undone.
 #[utoipa::path(post, path = "/api/operations/{id}/undo", tag = "operations", params(
-    ("id" = String, Path, description = "The operation's id")), responses(
+    ("id" = String, Path, description = "The operation's id, or `last` for the newest that still stands")), responses(
     (status = 200, body = Written),
     (status = "default", body = Problem, content_type = "application/problem+json")))]
 pub async fn undo_operation(
@@ -83,8 +84,12 @@ pub async fn undo_operation(
     Path(id): Path<String>,
     sent: Sent<Nothing>,
 ) -> Result<Response, Problem> {
-    let id = id.parse().map_err(|_| Problem::of("operation_not_found"))?;
     let (engine, request) = (app.engine().clone(), sent.request(caller));
+    if id == "last" {
+        let outcome = app.detached(async move { engine.undo_last(&request).await }).await?;
+        return Ok(written_in_place(&outcome));
+    }
+    let id = id.parse().map_err(|_| Problem::of("operation_not_found"))?;
     let outcome = app.detached(async move { engine.undo(&request, id).await }).await?;
     Ok(written_in_place(&outcome))
 }
