@@ -317,83 +317,94 @@ pub async fn get_memory_history(
     Ok(Json(History { data: entries.iter().map(MemoryView::from).collect() }))
 }
 
-/// What to change. A field that is absent stays as it was; null empties it.
-#[derive(Debug, Default, Deserialize, ToSchema)]
-#[serde(deny_unknown_fields)]
-pub struct UpdateMemory {
-    /// `change` (the default): the world moved on, since `valid_from` or now.
-    /// `correction`: it was never so; `valid_from` and `valid_until` put the dates right.
-    #[schema(example = "change")]
-    mode: Option<String>,
-    #[schema(value_type = Option<String>, format = DateTime)]
-    valid_from: Option<When>,
-    #[serde(default, deserialize_with = "present")]
-    #[schema(value_type = Option<String>, format = DateTime)]
-    valid_until: Option<Option<When>>,
-    #[serde(flatten)]
-    edit: EditMemory,
-    session_id: Option<String>,
-    #[serde(default)]
-    turn_ids: Vec<String>,
+/// A body that can edit a memory's words. The fields stand in two bodies, and flattening one into the
+/// other would give a schema that no document satisfies.
+macro_rules! editing {
+    ($(#[$doc:meta])* $name:ident { $($own:tt)* }) => {
+        $(#[$doc])*
+        #[derive(Debug, Default, Deserialize, ToSchema)]
+        #[serde(deny_unknown_fields)]
+        pub struct $name {
+            $($own)*
+            content: Option<String>,
+            #[serde(default, deserialize_with = "present")]
+            #[schema(value_type = Option<String>)]
+            summary: Option<Option<String>>,
+            #[serde(default, deserialize_with = "present")]
+            #[schema(value_type = Option<String>)]
+            detail: Option<Option<String>>,
+            category: Option<String>,
+            #[serde(rename = "type")]
+            memory_type: Option<String>,
+            kind: Option<String>,
+            force: Option<String>,
+            #[serde(default, deserialize_with = "present")]
+            #[schema(value_type = Option<String>)]
+            domain: Option<Option<String>>,
+            #[serde(default, deserialize_with = "present")]
+            #[schema(value_type = Option<String>)]
+            key: Option<Option<String>>,
+            #[serde(default, deserialize_with = "present")]
+            #[schema(value_type = Option<serde_json::Value>)]
+            value: Option<Option<serde_json::Value>>,
+            tags: Option<Vec<String>>,
+            importance: Option<f32>,
+            #[serde(default, deserialize_with = "present")]
+            #[schema(value_type = Option<String>)]
+            reasoning: Option<Option<String>>,
+        }
+
+        impl $name {
+            /// Takes the edit out of the body.
+            pub fn edit(&mut self) -> Result<Edit, Problem> {
+                let mut words = Words::default();
+                let edit = Edit {
+                    category: words.parse("category", self.category.as_deref(), category),
+                    memory_type: words.parse("type", self.memory_type.as_deref(), MemoryType::parse),
+                    kind: words.parse("kind", self.kind.as_deref(), Kind::parse),
+                    force: words.parse("force", self.force.as_deref(), Force::parse),
+                    content: self.content.take(),
+                    summary: self.summary.take(),
+                    detail: self.detail.take(),
+                    domain: self.domain.take(),
+                    key: self.key.take(),
+                    value: self.value.take(),
+                    tags: self.tags.take(),
+                    importance: self.importance,
+                    reasoning: self.reasoning.take(),
+                };
+                words.done()?;
+                Ok(edit)
+            }
+        }
+    };
 }
 
-/// The words to put in place of a memory's own.
-#[derive(Debug, Default, Deserialize, ToSchema)]
-#[serde(deny_unknown_fields)]
-pub struct EditMemory {
-    content: Option<String>,
-    #[serde(default, deserialize_with = "present")]
-    #[schema(value_type = Option<String>)]
-    summary: Option<Option<String>>,
-    #[serde(default, deserialize_with = "present")]
-    #[schema(value_type = Option<String>)]
-    detail: Option<Option<String>>,
-    category: Option<String>,
-    #[serde(rename = "type")]
-    memory_type: Option<String>,
-    kind: Option<String>,
-    force: Option<String>,
-    #[serde(default, deserialize_with = "present")]
-    #[schema(value_type = Option<String>)]
-    domain: Option<Option<String>>,
-    #[serde(default, deserialize_with = "present")]
-    #[schema(value_type = Option<String>)]
-    key: Option<Option<String>>,
-    #[serde(default, deserialize_with = "present")]
-    #[schema(value_type = Option<serde_json::Value>)]
-    value: Option<Option<serde_json::Value>>,
-    tags: Option<Vec<String>>,
-    importance: Option<f32>,
-    #[serde(default, deserialize_with = "present")]
-    #[schema(value_type = Option<String>)]
-    reasoning: Option<Option<String>>,
-}
+editing!(
+    /// The words to put in place of a memory's own.
+    EditMemory {}
+);
 
-impl EditMemory {
-    pub fn into_edit(self) -> Result<Edit, Problem> {
-        let mut words = Words::default();
-        let edit = Edit {
-            category: words.parse("category", self.category.as_deref(), category),
-            memory_type: words.parse("type", self.memory_type.as_deref(), MemoryType::parse),
-            kind: words.parse("kind", self.kind.as_deref(), Kind::parse),
-            force: words.parse("force", self.force.as_deref(), Force::parse),
-            content: self.content,
-            summary: self.summary,
-            detail: self.detail,
-            domain: self.domain,
-            key: self.key,
-            value: self.value,
-            tags: self.tags,
-            importance: self.importance,
-            reasoning: self.reasoning,
-        };
-        words.done()?;
-        Ok(edit)
+editing!(
+    /// What to change. A field that is absent stays as it was; null empties it.
+    UpdateMemory {
+        /// `change` (the default): the world moved on, since `valid_from` or now.
+        /// `correction`: it was never so; `valid_from` and `valid_until` put the dates right.
+        #[schema(example = "change")]
+        mode: Option<String>,
+        #[schema(value_type = Option<String>, format = DateTime)]
+        valid_from: Option<When>,
+        #[serde(default, deserialize_with = "present")]
+        #[schema(value_type = Option<String>, format = DateTime)]
+        valid_until: Option<Option<When>>,
+        session_id: Option<String>,
+        #[serde(default)]
+        turn_ids: Vec<String>,
     }
-}
+);
 
 impl UpdateMemory {
-    fn into_update(self) -> Result<Update, Problem> {
+    fn into_update(mut self) -> Result<Update, Problem> {
         check_turns(self.session_id.as_deref(), &self.turn_ids)?;
         let field = |name: &str, detail: &str| {
             let pointer = format!("/{name}");
@@ -413,7 +424,7 @@ impl UpdateMemory {
             _ => return Err(field("mode", "`change` or `correction`")),
         };
         Ok(Update {
-            edit: self.edit.into_edit()?,
+            edit: self.edit()?,
             mode,
             session: self.session_id,
             turns: self.turn_ids,

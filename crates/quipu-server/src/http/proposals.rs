@@ -101,9 +101,7 @@ pub async fn confirm_memory(
     let (engine, request, target) = (app.engine().clone(), sent.request(caller), target(&id));
     let ConfirmMemory { confirm, sha256, edits } = sent.body;
     let decision = match confirm {
-        true => {
-            Decision::Yes { digest: sha256, edit: Box::new(edits.unwrap_or_default().into_edit()?) }
-        }
+        true => Decision::Yes { digest: sha256, edit: Box::new(edits.unwrap_or_default().edit()?) },
         false => Decision::No,
     };
     let work = async move { engine.confirm(&request, &target, decision).await };
