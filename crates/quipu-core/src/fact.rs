@@ -323,9 +323,17 @@ pub struct Version {
     pub known: Period,
     pub opened_by: OperationId,
     pub closed_by: Option<OperationId>,
+    /// The version this one holds again after an undo or a restore.
+    pub reopens: Option<VersionId>,
 }
 
 impl Version {
+    /// The version that this one is, or holds again: an undone change and its undo leave the same
+    /// version standing, under another id.
+    pub fn root(&self) -> VersionId {
+        self.reopens.unwrap_or(self.id)
+    }
+
     /// Stated, or agreed to by a human. Nothing extracted may replace a firm version.
     pub fn is_firm(&self) -> bool {
         !self.extracted || self.consented_at.is_some()
@@ -375,6 +383,7 @@ pub(crate) mod tests {
             known: since,
             opened_by: ids.operation(),
             closed_by: None,
+            reopens: None,
         }
     }
 

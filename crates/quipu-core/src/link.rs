@@ -16,12 +16,26 @@ pub struct Link {
     pub known: Period,
     pub opened_by: OperationId,
     pub closed_by: Option<OperationId>,
+    /// The link this one holds again after an undo.
+    pub reopens: Option<LinkId>,
 }
 
 impl Link {
     /// The same link, held again by another operation.
     pub fn reopened(&self, id: LinkId, by: OperationId, known: Period) -> Self {
-        Self { id, known, opened_by: by, closed_by: None, ..self.clone() }
+        Self {
+            id,
+            known,
+            opened_by: by,
+            closed_by: None,
+            reopens: Some(self.root()),
+            ..self.clone()
+        }
+    }
+
+    /// The link that this one is, or holds again.
+    pub fn root(&self) -> LinkId {
+        self.reopens.unwrap_or(self.id)
     }
 }
 

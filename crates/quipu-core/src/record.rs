@@ -25,8 +25,14 @@ impl Stamp {
             known: Period::since(self.at),
             opened_by: self.operation,
             closed_by: None,
+            reopens: None,
             ..version.clone()
         }
+    }
+
+    /// The same version, held again.
+    fn reopen(&mut self, version: &Version) -> Version {
+        Version { reopens: Some(version.root()), ..self.copy(version) }
     }
 }
 
@@ -109,6 +115,7 @@ pub fn save(
         known: Period::since(stamp.at),
         opened_by: stamp.operation,
         closed_by: None,
+        reopens: None,
     };
     Changes { closes: Vec::new(), opens: vec![version] }
 }
@@ -231,12 +238,12 @@ pub fn reject(known: &[Version], stamp: &mut Stamp) -> Result<Changes, Refusal> 
     Ok(Changes::replace(old, [Version { state: State::Forgotten, ..stamp.copy(old) }]))
 }
 
-/// Reverses what one operation opened and closed. `opened` are its versions that are still known;
-/// the engine has made sure that none of them has been touched since.
+/// Reverses what one operation opened and closed. `opened` are the versions it opened, as they stand
+/// now; the engine has made sure that all of them still do.
 pub fn reverse(opened: &[Version], closed: &[Version], stamp: &mut Stamp) -> Changes {
     Changes {
         closes: opened.iter().map(|v| (v.fact, v.id)).collect(),
-        opens: closed.iter().map(|v| stamp.copy(v)).collect(),
+        opens: closed.iter().map(|v| stamp.reopen(v)).collect(),
     }
 }
 

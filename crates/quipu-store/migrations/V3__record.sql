@@ -76,6 +76,9 @@ create table fact_version (
   known_until timestamptz,
   opened_by   uuid not null,
   closed_by   uuid,
+  -- The version this one holds again after an undo or a restore. An operation whose versions were
+  -- closed and came back like this still stands, and can itself be undone.
+  reopens     uuid,
 
   -- Equal for two saves that say the same; computed by the rules, not here.
   fingerprint uuid not null,
@@ -128,6 +131,7 @@ create table link (
   known_until timestamptz,
   opened_by   uuid not null,
   closed_by   uuid,
+  reopens     uuid,                       -- the link this one holds again
   primary key (user_id, link_id),
   constraint link_from foreign key (user_id, from_fact) references fact,
   constraint link_to foreign key (user_id, to_fact) references fact,

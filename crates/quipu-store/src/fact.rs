@@ -19,7 +19,7 @@ macro_rules! version_columns {
         "fact_id, version_id, number, content, summary, detail, category, type, kind, force, \
          domain, key, value, tags, importance, evidence, reasoning, state, tier, origin, \
          extracted, confidence, session, turns, confirmed_at, last_confirmed_at, consented_at, \
-         valid_from, valid_until, known_from, known_until, opened_by, closed_by"
+         valid_from, valid_until, known_from, known_until, opened_by, closed_by, reopens"
     };
 }
 pub(crate) use version_columns;
@@ -60,6 +60,7 @@ pub(crate) fn version(row: &Row) -> Result<Version> {
         known: Period { from: c.take()?, until: c.take()? },
         opened_by: OperationId::from_uuid(c.take()?),
         closed_by: c.take::<Option<Uuid>>()?.map(OperationId::from_uuid),
+        reopens: c.take::<Option<Uuid>>()?.map(VersionId::from_uuid),
     })
 }
 
@@ -234,7 +235,7 @@ fn open(batch: &mut Batch, scope: &Scope, v: &Version) -> Result<()> {
         version_columns!(),
         ") values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, \
                    $18, $19, $20, $21, $22, $23, $24, $25, $26, $27, $28, $29, $30, $31, $32, \
-                   $33, $34, $35, $36)"
+                   $33, $34, $35, $36, $37)"
     );
     let claim = v.claim.clone();
     let evidence = serde_json::to_value(&claim.evidence)
@@ -278,6 +279,7 @@ fn open(batch: &mut Batch, scope: &Scope, v: &Version) -> Result<()> {
             Box::new(v.known.until),
             Box::new(v.opened_by.uuid()),
             Box::new(v.closed_by.map(OperationId::uuid)),
+            Box::new(v.reopens.map(VersionId::uuid)),
         ],
     );
     Ok(())

@@ -11,7 +11,8 @@ use crate::scope::{Batch, Param, Scope};
 
 macro_rules! link_columns {
     () => {
-        "link_id, from_fact, to_fact, relation, known_from, known_until, opened_by, closed_by"
+        "link_id, from_fact, to_fact, relation, known_from, known_until, opened_by, closed_by, \
+         reopens"
     };
 }
 
@@ -25,12 +26,14 @@ fn link(row: &Row) -> Result<Link> {
         known: Period { from: c.take()?, until: c.take()? },
         opened_by: OperationId::from_uuid(c.take()?),
         closed_by: c.take::<Option<Uuid>>()?.map(OperationId::from_uuid),
+        reopens: c.take::<Option<Uuid>>()?.map(LinkId::from_uuid),
     })
 }
 
 pub fn open(batch: &mut Batch, scope: &Scope, link: &Link) {
     const SQL: &str = "insert into link (user_id, tenant_id, link_id, from_fact, to_fact, \
-                       relation, known_from, opened_by) values ($1, $2, $3, $4, $5, $6, $7, $8)";
+                       relation, known_from, opened_by, reopens) \
+                       values ($1, $2, $3, $4, $5, $6, $7, $8, $9)";
     batch.push(
         SQL,
         vec![
@@ -42,6 +45,7 @@ pub fn open(batch: &mut Batch, scope: &Scope, link: &Link) {
             Box::new(link.relation.clone()),
             Box::new(link.known.from),
             Box::new(link.opened_by.uuid()),
+            Box::new(link.reopens.map(LinkId::uuid)),
         ],
     );
 }

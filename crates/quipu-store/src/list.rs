@@ -65,6 +65,15 @@ const ACTIVE_NOW: &str = concat!(
     " order by fact_id desc, version_id desc limit $12"
 );
 
+/// "What waits, what is forgotten, what is in the trash?" walks the same index.
+const STANDING_NOW: &str = concat!(
+    "select ",
+    version_columns!(),
+    ", false from fact_version where user_id = $1 and known_until is null and state = $13",
+    filters!(),
+    " order by fact_id desc, version_id desc limit $12"
+);
+
 /// Any other question: another status, or another point on either axis.
 const ANY: &str = concat!(
     "select * from (select ",
@@ -128,10 +137,19 @@ pub async fn page(
         &point.known,
         &status,
     ];
-    if at.is_none() && filter.status == Some(Status::Active) {
-        return all(&scope.query(ACTIVE_NOW, &params[..13]).await?, listed);
-    }
-    all(&scope.query(ANY, &params).await?, listed)
+    let rows = match (at, filter.status) {
+        (None, Some(Status::Active)) => scope.query(ACTIVE_NOW, &params[..13]).await?,
+        (
+            None,
+            Some(Status::Proposed | Status::Candidate | Status::Forgotten | Status::Trashed),
+        ) => {
+            let mut params = params;
+            params[12] = &status;
+            scope.query(STANDING_NOW, &params[..13]).await?
+        }
+        _ => scope.query(ANY, &params).await?,
+    };
+    all(&rows, listed)
 }
 
 /// Whether a later version of the fact takes over where `version` ends, as known at `known`.

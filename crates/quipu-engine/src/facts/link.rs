@@ -56,6 +56,7 @@ impl Engine {
             known: Period::since(writing.stamp.at),
             opened_by: writing.stamp.operation,
             closed_by: None,
+            reopens: None,
         };
         outcome.link = Some(new.clone());
         let effect = Effect { opens_links: vec![new], ..Effect::default() };

@@ -1,11 +1,11 @@
 //! Undo: one operation, reversed as a whole, by an operation that can itself be undone.
 
-use quipu_core::{LinkId, Operation, OperationId, Period, Verb, Version, record};
+use quipu_core::{Link, LinkId, Operation, OperationId, Period, Verb, Version, record};
 use quipu_store::{erase, fact, link, operation};
 
 use super::leave::check_human;
 use super::outcome::Outcome;
-use super::write::{Begun, Effect, Writing};
+use super::write::{Begun, Effect};
 use crate::error::{Error, Result};
 use crate::{Engine, Request};
 
@@ -46,22 +46,29 @@ impl Engine {
                 return Err(Error::NotUndoable);
             }
         }
-        let touched = fact::touched_by(scope, &target.facts, id).await?;
-        let (opened, closed): (Vec<Version>, Vec<Version>) =
-            touched.into_iter().partition(|v| v.opened_by == id);
-        if let Some(by) = opened.iter().find_map(|v| v.closed_by) {
-            return Err(Error::UndoBlocked(by));
+        let mut histories = Vec::new();
+        for fact in &target.facts {
+            histories.push(fact::history(scope, *fact).await?);
         }
+        let versions: Vec<&Version> = histories.iter().flatten().collect();
+        let opened = standing(&versions, id)?;
+        let closed: Vec<Version> =
+            versions.iter().filter(|v| v.closed_by == Some(id)).map(|v| (*v).clone()).collect();
+        check_room(&versions, &opened, &closed)?;
         if opened.iter().any(|version| !request.caller.voice.may_replace(version)) {
             return Err(quipu_core::Refusal::LessTrusted.into());
         }
         let links = link::touched_by(scope, id).await?;
-        let (links_opened, links_closed): (Vec<_>, Vec<_>) =
+        let (links_opened, links_closed): (Vec<Link>, Vec<Link>) =
             links.into_iter().partition(|link| link.opened_by == id);
-        if let Some(by) = links_opened.iter().find_map(|link| link.closed_by) {
-            return Err(Error::UndoBlocked(by));
+        let mut closes_links: Vec<LinkId> = Vec::new();
+        for opened in links_opened {
+            let held = link::find_same(scope, opened.from, opened.to, &opened.relation).await?;
+            match held.filter(|held| held.root() == opened.root()) {
+                Some(held) => closes_links.push(held.id),
+                None => return Err(Error::UndoBlocked(opened.closed_by.unwrap_or(id))),
+            }
         }
-        self.check_room(&writing, &opened, &closed).await?;
 
         let stamp = &mut writing.stamp;
         let changes = record::reverse(&opened, &closed, stamp);
@@ -70,7 +77,6 @@ impl Engine {
             .iter()
             .map(|link| link.reopened(stamp.ids.link(), stamp.operation, known))
             .collect();
-        let closes_links: Vec<LinkId> = links_opened.iter().map(|link| link.id).collect();
         let mut outcome = Outcome::of(Verb::Undo, format!("Undone: {}", target.verb.as_str()));
         for fact in &target.facts {
             let of_fact: Vec<Version> =
@@ -85,26 +91,34 @@ impl Engine {
             other => other,
         }
     }
+}
 
-    /// What is to be opened again must not meet another version of the same fact that was opened
-    /// by another way round. The database says so for active versions; this says so for all.
-    async fn check_room(
-        &self,
-        writing: &Writing<'_>,
-        closing: &[Version],
-        opening: &[Version],
-    ) -> Result<()> {
-        let mut facts: Vec<_> = opening.iter().map(|v| v.fact).collect();
-        facts.dedup();
-        for id in facts {
-            let known = fact::known_now(&writing.scope, id).await?;
-            let stays = |v: &&Version| closing.iter().all(|c| c.id != v.id);
-            for there in known.iter().filter(stays) {
-                if opening.iter().any(|v| v.fact == id && v.valid.overlaps(&there.valid)) {
-                    return Err(Error::UndoBlocked(there.opened_by));
-                }
+/// The versions an operation opened, as they stand now: the same rows, or rows that hold them again
+/// because whatever closed them was itself undone. If one no longer stands, says what ended it.
+fn standing(versions: &[&Version], by: OperationId) -> Result<Vec<Version>> {
+    let mut standing = Vec::new();
+    for opened in versions.iter().filter(|v| v.opened_by == by) {
+        let held = || versions.iter().filter(|v| v.root() == opened.root());
+        match held().find(|v| v.known.until.is_none()) {
+            Some(now) => standing.push((*now).clone()),
+            None => {
+                let last = held().max_by_key(|v| (v.known.from, v.id)).and_then(|v| v.closed_by);
+                return Err(Error::UndoBlocked(last.unwrap_or(by)));
             }
         }
-        Ok(())
     }
+    Ok(standing)
+}
+
+/// What is to be opened again must not meet another version of the same fact that was opened by
+/// another way round. The database says so for active versions; this says so for all.
+fn check_room(versions: &[&Version], closing: &[Version], opening: &[Version]) -> Result<()> {
+    let stays =
+        |v: &&&Version| v.known.until.is_none() && closing.iter().all(|closed| closed.id != v.id);
+    for there in versions.iter().filter(stays) {
+        if opening.iter().any(|v| v.fact == there.fact && v.valid.overlaps(&there.valid)) {
+            return Err(Error::UndoBlocked(there.opened_by));
+        }
+    }
+    Ok(())
 }
