@@ -208,8 +208,29 @@ impl Claim {
     /// The digest of everything that was shown to a person who is asked for consent. A yes that
     /// carries another digest was given to other words.
     pub fn consent_digest(&self) -> String {
-        let shown = serde_json::to_vec(self).unwrap_or_default();
-        Sha256::digest(shown).iter().map(|byte| format!("{byte:02x}")).collect()
+        let shown = serde_json::to_value(self).unwrap_or_default();
+        Sha256::digest(canonical(&shown)).iter().map(|byte| format!("{byte:02x}")).collect()
+    }
+}
+
+/// One text for one value: the database keeps an object's keys in an order of its own, and knows no
+/// negative zero.
+fn canonical(value: &serde_json::Value) -> String {
+    use serde_json::Value;
+    match value {
+        Value::Object(map) => {
+            let mut keys: Vec<_> = map.iter().collect();
+            keys.sort_by_key(|(key, _)| *key);
+            let pair = |(key, value): (&String, &Value)| {
+                format!("{}:{}", Value::from(key.as_str()), canonical(value))
+            };
+            format!("{{{}}}", keys.into_iter().map(pair).collect::<Vec<_>>().join(","))
+        }
+        Value::Array(list) => {
+            format!("[{}]", list.iter().map(canonical).collect::<Vec<_>>().join(","))
+        }
+        Value::Number(number) if number.as_f64() == Some(0.0) => "0".to_owned(),
+        other => other.to_string(),
     }
 }
 
@@ -226,7 +247,7 @@ pub fn fingerprint(claim: &Claim) -> Uuid {
     if claim.force == Force::Hard {
         part(claim.domain.as_deref().unwrap_or(""));
         part(claim.key.as_deref().unwrap_or(""));
-        part(&claim.value.as_ref().map(ToString::to_string).unwrap_or_default());
+        part(&claim.value.as_ref().map(canonical).unwrap_or_default());
     }
     let digest = hash.finalize();
     let mut bytes = [0u8; 16];
@@ -394,6 +415,21 @@ pub(crate) mod tests {
         assert_ne!(fingerprint(&one), fingerprint(&Claim::saying("i drink teas")));
         let style = Claim { category: Category::Style, ..one.clone() };
         assert_ne!(fingerprint(&one), fingerprint(&style));
+    }
+
+    #[test]
+    fn the_order_of_an_objects_keys_makes_no_difference() {
+        let with = |value: &str| {
+            let mut claim = Claim::saying("diet");
+            claim.force = Force::Hard;
+            claim.value = serde_json::from_str(value).unwrap();
+            claim
+        };
+        let one = with(r#"{"longer": 1, "b": [{"y": -0.0, "x": 2}]}"#);
+        let two = with(r#"{"b": [{"x": 2, "y": 0.0}], "longer": 1}"#);
+        assert_eq!(fingerprint(&one), fingerprint(&two));
+        assert_eq!(one.consent_digest(), two.consent_digest());
+        assert_ne!(fingerprint(&one), fingerprint(&with(r#"{"longer": 1}"#)));
     }
 
     #[test]

@@ -74,6 +74,9 @@ const STANDING_NOW: &str = concat!(
     " order by fact_id desc, version_id desc limit $12"
 );
 
+/// Later than anything that was ever known: the last days of the year 9999.
+const END_OF_TIME: Timestamp = Timestamp::constant(253_402_200_000, 0);
+
 /// Any other question: another status, or another point on either axis.
 const ANY: &str = concat!(
     "select * from (select ",
@@ -117,7 +120,8 @@ pub async fn page(
     let tier = filter.tier.map(Tier::as_str);
     let after_fact: Option<Uuid> = after.map(|place| place.fact.uuid());
     let after_version: Option<Uuid> = after.map(|place| place.version.uuid());
-    let point = at.unwrap_or(AsOf::now(now));
+    // "As known now" is whatever has not been closed, even if this clock is behind the record's.
+    let point = at.unwrap_or(AsOf { valid: now, known: END_OF_TIME });
     let status = filter.status.map(Status::as_str);
     let user = scope.user().uuid();
     let params: [Param<'_>; 15] = [

@@ -54,12 +54,13 @@ impl Engine {
     async fn create(&self, request: &Request, new: NewMemory, state: State) -> Result<Outcome> {
         Error::faults(new.claim.faults())?;
         let now = request.moment.now;
-        let valid = Period::new(new.valid_from.unwrap_or(now), new.valid_until)
-            .ok_or(quipu_core::Refusal::EmptyValidity)?;
         let mut writing = match self.begin(request).await? {
             Begun::New(writing) => writing,
             Begun::Again(outcome) => return Ok(outcome),
         };
+        // Only now: a retry that comes after the memory's own end still gets its first answer.
+        let valid = Period::new(new.valid_from.unwrap_or(now), new.valid_until)
+            .ok_or(quipu_core::Refusal::EmptyValidity)?;
         let ((), same) =
             try_join!(check_domain(&writing.scope, new.claim.domain.as_deref()), async {
                 Ok(fact::saying_the_same(&writing.scope, &new.claim, now).await?)

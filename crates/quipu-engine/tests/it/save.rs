@@ -164,3 +164,18 @@ async fn a_retry_with_the_same_key_gets_the_same_answer_once() {
     assert_eq!(other.code(), "idempotency_mismatch");
     assert_eq!(story.active().await, ["tea"]);
 }
+
+#[tokio::test]
+async fn a_retry_after_the_memory_has_ended_still_gets_its_answer() {
+    let story = Story::begin().await;
+    let mut trip = NewMemory::saying("in Rome this week");
+    trip.valid_until = Some(crate::story::time(60));
+    let key = quipu_engine::IdempotencyKey { key: "trip".into(), request_hash: vec![1] };
+    let mut request = story.request();
+    request.idempotency = Some(key.clone());
+    let first = story.engine.save(&request, trip.clone()).await.unwrap();
+    story.pass(3600);
+    let mut late = story.request();
+    late.idempotency = Some(key);
+    assert_eq!(story.engine.save(&late, trip).await.unwrap(), first);
+}

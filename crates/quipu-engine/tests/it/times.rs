@@ -131,6 +131,10 @@ async fn a_clock_that_jumps_back_loses_nothing() {
     let history =
         story.engine.history(&story.alice(), &Target::Id(fact), story.now()).await.unwrap();
     assert!(history.iter().map(|e| e.version.known.from).is_sorted());
+    // What is known now is what was written last, though this clock has not come that far.
+    let all = story.list(Filter::default(), Point::default()).await;
+    assert_eq!(all.len(), 1);
+    assert_eq!(all[0].version.claim.content, "coffee");
 }
 
 #[tokio::test]
