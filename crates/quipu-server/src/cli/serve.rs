@@ -119,7 +119,11 @@ impl Serve {
     }
 
     fn start_log(&self) -> anyhow::Result<()> {
-        let filter = EnvFilter::try_new(&self.log).context("the log filter is not valid")?;
+        let mut filter = EnvFilter::try_new(&self.log).context("the log filter is not valid")?;
+        // Below this level the database driver logs what statements are given: memories.
+        for driver in ["tokio_postgres=info", "tokio_postgres::query=info"] {
+            filter = filter.add_directive(driver.parse()?);
+        }
         let log = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr);
         match self.log_format {
             LogFormat::Json => log.json().flatten_event(true).init(),

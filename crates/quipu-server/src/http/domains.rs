@@ -1,7 +1,7 @@
 //! Domains, and opening the ones that stay shut.
 
 use axum::Json;
-use axum::extract::{Path, State};
+use axum::extract::State;
 use quipu_core::{Domain, Timestamp};
 use quipu_engine::directory::{DomainView as EngineDomain, OptIn};
 use serde::{Deserialize, Serialize};
@@ -10,7 +10,7 @@ use utoipa::ToSchema;
 use super::App;
 use super::auth::{Admin, Reader, Writer};
 use super::error::Problem;
-use super::request::Sent;
+use super::request::{Named, Sent};
 use super::verbs::Nothing;
 use crate::clock;
 
@@ -82,7 +82,7 @@ pub struct PutDomain {
 pub async fn put_domain(
     State(app): State<App>,
     Admin(admitted): Admin,
-    Path(name): Path<String>,
+    Named(name): Named<String>,
     sent: Sent<PutDomain>,
 ) -> Result<Json<DomainView>, Problem> {
     let domain = Domain {
@@ -111,7 +111,7 @@ pub async fn put_domain(
 pub async fn open_domain(
     State(app): State<App>,
     Writer(caller): Writer,
-    Path(name): Path<String>,
+    Named(name): Named<String>,
     _sent: Sent<Nothing>,
 ) -> Result<Json<DomainView>, Problem> {
     set(app, caller, name, OptIn::Open).await
@@ -125,7 +125,7 @@ pub async fn open_domain(
 pub async fn shut_domain(
     State(app): State<App>,
     Writer(caller): Writer,
-    Path(name): Path<String>,
+    Named(name): Named<String>,
     _sent: Sent<Nothing>,
 ) -> Result<Json<DomainView>, Problem> {
     set(app, caller, name, OptIn::Shut).await

@@ -1,7 +1,7 @@
 //! Keys for applications and tokens for people's browsers. Secrets are shown once.
 
 use axum::Json;
-use axum::extract::{Path, State};
+use axum::extract::State;
 use axum::http::StatusCode;
 use quipu_core::{Origin, Permission, Timestamp};
 use quipu_engine::access::{Issued, KeyRecord, NewKey, TOKEN_MINUTES};
@@ -11,7 +11,7 @@ use utoipa::ToSchema;
 use super::App;
 use super::auth::Admin;
 use super::error::{FieldError, Problem};
-use super::request::Sent;
+use super::request::{Named, Sent};
 use super::verbs::Nothing;
 use super::wire::When;
 use crate::clock;
@@ -161,7 +161,7 @@ pub struct Revoked {
 pub async fn revoke_key(
     State(app): State<App>,
     Admin(admitted): Admin,
-    Path(id): Path<String>,
+    Named(id): Named<String>,
     _sent: Sent<Nothing>,
 ) -> Result<Json<Revoked>, Problem> {
     if !id.bytes().all(|b| b.is_ascii_alphanumeric()) {

@@ -1,7 +1,7 @@
 //! Links between memories.
 
 use axum::Json;
-use axum::extract::{Path, State};
+use axum::extract::State;
 use axum::response::Response;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -10,7 +10,7 @@ use super::App;
 use super::auth::{Reader, Writer};
 use super::error::Problem;
 use super::memory::{target, written, written_in_place};
-use super::request::Sent;
+use super::request::{Named, Sent};
 use super::verbs::Nothing;
 use super::wire::{LinkView, Written};
 use crate::clock;
@@ -29,7 +29,7 @@ pub struct Links {
 pub async fn list_links(
     State(app): State<App>,
     Reader(caller): Reader,
-    Path(id): Path<String>,
+    Named(id): Named<String>,
 ) -> Result<Json<Links>, Problem> {
     let links = app.engine().links(&caller, &target(&id), clock::now()).await?;
     Ok(Json(Links { data: links.iter().map(LinkView::from).collect() }))
@@ -55,7 +55,7 @@ pub struct CreateLink {
 pub async fn link_memories(
     State(app): State<App>,
     Writer(caller): Writer,
-    Path(id): Path<String>,
+    Named(id): Named<String>,
     sent: Sent<CreateLink>,
 ) -> Result<Response, Problem> {
     let (engine, request, from) = (app.engine().clone(), sent.request(caller), target(&id));
@@ -75,7 +75,7 @@ pub async fn link_memories(
 pub async fn unlink_memories(
     State(app): State<App>,
     Writer(caller): Writer,
-    Path((id, link_id)): Path<(String, String)>,
+    Named((id, link_id)): Named<(String, String)>,
     sent: Sent<Nothing>,
 ) -> Result<Response, Problem> {
     let (engine, request, of) = (app.engine().clone(), sent.request(caller), target(&id));

@@ -1,7 +1,7 @@
 //! Memories: list, save, get, update, history.
 
 use axum::Json;
-use axum::extract::{Path, State};
+use axum::extract::State;
 use axum::http::header::ETAG;
 use axum::http::{HeaderMap, HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
@@ -15,7 +15,7 @@ use utoipa::{IntoParams, ToSchema};
 use super::App;
 use super::auth::{Reader, Writer};
 use super::error::{FieldError, Problem};
-use super::request::{Asked, Sent, page_size, parse_cursor, print_cursor};
+use super::request::{Asked, Named, Sent, page_size, parse_place, print_cursor};
 use super::wire::{Evidence, History, MemoryPage, MemoryView, When, Written, present};
 use crate::clock;
 
@@ -91,7 +91,7 @@ impl ListQuery {
                 as_of: self.as_of.map(|at| at.0),
                 known_at: self.known_at.map(|at| at.0),
             },
-            after: self.cursor.as_deref().map(parse_cursor).transpose()?,
+            after: self.cursor.as_deref().map(parse_place).transpose()?,
             limit: page_size(self.limit)?,
         })
     }
@@ -294,7 +294,7 @@ pub struct PointQuery {
 pub async fn get_memory(
     State(app): State<App>,
     Reader(caller): Reader,
-    Path(id): Path<String>,
+    Named(id): Named<String>,
     Asked(query): Asked<PointQuery>,
 ) -> Result<Response, Problem> {
     let point =
@@ -311,7 +311,7 @@ pub async fn get_memory(
 pub async fn get_memory_history(
     State(app): State<App>,
     Reader(caller): Reader,
-    Path(id): Path<String>,
+    Named(id): Named<String>,
 ) -> Result<Json<History>, Problem> {
     let entries = app.engine().history(&caller, &target(&id), clock::now()).await?;
     Ok(Json(History { data: entries.iter().map(MemoryView::from).collect() }))
@@ -374,6 +374,10 @@ macro_rules! editing {
                     reasoning: self.reasoning.take(),
                 };
                 words.done()?;
+                let domain = edit.domain.as_ref().and_then(Option::as_deref);
+                if domain.is_some_and(|name| !quipu_core::domain::is_name(name)) {
+                    return Err(Problem::of("domain_not_found"));
+                }
                 Ok(edit)
             }
         }
@@ -445,7 +449,7 @@ impl UpdateMemory {
 pub async fn update_memory(
     State(app): State<App>,
     Writer(caller): Writer,
-    Path(id): Path<String>,
+    Named(id): Named<String>,
     sent: Sent<UpdateMemory>,
 ) -> Result<Response, Problem> {
     let request = sent.request(caller);

@@ -1,9 +1,8 @@
 //! The log of operations, and undo.
 
 use axum::Json;
-use axum::extract::{Path, State};
+use axum::extract::State;
 use axum::response::Response;
-use quipu_core::Timestamp;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
@@ -11,9 +10,9 @@ use super::App;
 use super::auth::{Reader, Writer};
 use super::error::Problem;
 use super::memory::written_in_place;
-use super::request::{Asked, Sent, page_size, parse_cursor, print_cursor};
+use super::request::{Asked, Named, Sent, page_size, parse_cursor, print_cursor};
 use super::verbs::Nothing;
-use super::wire::{OperationView, Written};
+use super::wire::{OperationView, When, Written};
 use crate::clock;
 
 #[derive(Debug, Deserialize, IntoParams)]
@@ -44,12 +43,15 @@ pub async fn list_operations(
     Reader(caller): Reader,
     Asked(query): Asked<OperationsQuery>,
 ) -> Result<Json<OperationPage>, Problem> {
-    let before = query.cursor.as_deref().map(parse_cursor::<Timestamp>).transpose()?;
+    let before = query.cursor.as_deref().map(parse_cursor::<When>).transpose()?;
     let memory = query.memory_id.as_deref().map(str::parse).transpose();
     let memory =
         memory.map_err(|_| Problem::of("malformed_query").because("`memory_id` is not an id"))?;
     let limit = page_size(query.limit)?;
-    let page = app.engine().operations(&caller, memory, before, limit, clock::now()).await?;
+    let page = app
+        .engine()
+        .operations(&caller, memory, before.map(|at| at.0), limit, clock::now())
+        .await?;
     Ok(Json(OperationPage {
         data: page.operations.iter().map(OperationView::from).collect(),
         next_cursor: page.next.as_ref().map(print_cursor),
@@ -64,7 +66,7 @@ pub async fn list_operations(
 pub async fn get_operation(
     State(app): State<App>,
     Reader(caller): Reader,
-    Path(id): Path<String>,
+    Named(id): Named<String>,
 ) -> Result<Json<OperationView>, Problem> {
     let id = id.parse().map_err(|_| Problem::of("operation_not_found"))?;
     Ok(Json(OperationView::from(&app.engine().operation(&caller, id, clock::now()).await?)))
@@ -81,7 +83,7 @@ pub async fn get_operation(
 pub async fn undo_operation(
     State(app): State<App>,
     Writer(caller): Writer,
-    Path(id): Path<String>,
+    Named(id): Named<String>,
     sent: Sent<Nothing>,
 ) -> Result<Response, Problem> {
     let (engine, request) = (app.engine().clone(), sent.request(caller));

@@ -1,7 +1,7 @@
 //! Proposals: an agent proposes, a human answers, and a yes binds the bytes that were shown.
 
 use axum::Json;
-use axum::extract::{Path, State};
+use axum::extract::State;
 use axum::response::Response;
 use quipu_core::Status;
 use quipu_engine::facts::{Decision, Filter, Listing, Point};
@@ -12,7 +12,7 @@ use super::App;
 use super::auth::{Proposer, Reader, Writer};
 use super::error::Problem;
 use super::memory::{CreateMemory, EditMemory, target, written, written_in_place};
-use super::request::{Asked, Sent, page_size, parse_cursor, print_cursor};
+use super::request::{Asked, Named, Sent, page_size, parse_place, print_cursor};
 use super::wire::{MemoryPage, MemoryView, Written};
 use crate::clock;
 
@@ -56,7 +56,7 @@ pub async fn list_proposals(
     let listing = Listing {
         filter: Filter { status: Some(Status::Proposed), ..Filter::default() },
         point: Point::default(),
-        after: query.cursor.as_deref().map(parse_cursor).transpose()?,
+        after: query.cursor.as_deref().map(parse_place).transpose()?,
         limit: page_size(query.limit)?,
     };
     let page = app.engine().list(&caller, &listing, clock::now()).await?;
@@ -95,7 +95,7 @@ fn yes() -> bool {
 pub async fn confirm_memory(
     State(app): State<App>,
     Writer(caller): Writer,
-    Path(id): Path<String>,
+    Named(id): Named<String>,
     sent: Sent<ConfirmMemory>,
 ) -> Result<Response, Problem> {
     let (engine, request, target) = (app.engine().clone(), sent.request(caller), target(&id));

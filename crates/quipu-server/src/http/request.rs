@@ -2,13 +2,14 @@
 
 use axum::body::Bytes;
 use axum::extract::rejection::BytesRejection;
-use axum::extract::{FromRequest, FromRequestParts, Query, Request};
+use axum::extract::{FromRequest, FromRequestParts, Path, Query, Request};
 use axum::http::header::{CONTENT_TYPE, IF_MATCH};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderName};
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use quipu_core::{Caller, VersionId};
+use quipu_engine::facts::Cursor;
 use quipu_engine::{IdempotencyKey, Request as EngineRequest};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -16,6 +17,7 @@ use sha2::{Digest, Sha256};
 
 use super::App;
 use super::error::Problem;
+use super::wire::is_kept;
 use crate::clock;
 
 const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
@@ -118,6 +120,19 @@ impl<T: DeserializeOwned> FromRequestParts<App> for Asked<T> {
     }
 }
 
+/// The names in the path. What is not even text names nothing.
+pub struct Named<T>(pub T);
+
+impl<T: DeserializeOwned + Send> FromRequestParts<App> for Named<T> {
+    type Rejection = Problem;
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Problem> {
+        match Path::from_request_parts(parts, app).await {
+            Ok(Path(names)) => Ok(Self(names)),
+            Err(_) => Err(Problem::of("not_found")),
+        }
+    }
+}
+
 /// A page size: 50 unless asked, at most 200.
 pub fn page_size(asked: Option<usize>) -> Result<usize, Problem> {
     match asked.unwrap_or(50) {
@@ -136,4 +151,11 @@ pub fn parse_cursor<T: DeserializeOwned>(text: &str) -> Result<T, Problem> {
     let refused = || Problem::of("malformed_cursor");
     let bytes = URL_SAFE_NO_PAD.decode(text).map_err(|_| refused())?;
     serde_json::from_slice(&bytes).map_err(|_| refused())
+}
+
+/// Where in a list of memories to go on.
+pub fn parse_place(text: &str) -> Result<Cursor, Problem> {
+    let cursor: Cursor = parse_cursor(text)?;
+    let kept = is_kept(cursor.at.valid) && is_kept(cursor.at.known);
+    if kept { Ok(cursor) } else { Err(Problem::of("malformed_cursor")) }
 }

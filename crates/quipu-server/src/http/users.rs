@@ -1,7 +1,7 @@
 //! The tenant's users.
 
 use axum::Json;
-use axum::extract::{Path, State};
+use axum::extract::State;
 use axum::http::StatusCode;
 use quipu_core::{Caller, Timestamp};
 use quipu_engine::directory::{UserCounts, UserRecord};
@@ -11,7 +11,7 @@ use utoipa::{IntoParams, ToSchema};
 use super::App;
 use super::auth::Admin;
 use super::error::Problem;
-use super::request::{Asked, Sent, page_size, parse_cursor, print_cursor};
+use super::request::{Asked, Named, Sent, page_size, parse_cursor, print_cursor};
 use super::verbs::Nothing;
 use crate::clock;
 
@@ -91,6 +91,10 @@ pub async fn list_users(
     Asked(query): Asked<UsersQuery>,
 ) -> Result<Json<Users>, Problem> {
     let after = query.cursor.as_deref().map(parse_cursor::<String>).transpose()?;
+    // No name has the one character that the database cannot be asked about.
+    if after.as_deref().is_some_and(|name| name.contains('\0')) {
+        return Err(Problem::of("malformed_cursor"));
+    }
     let limit = page_size(query.limit)?;
     let (users, next) = app.engine().users(admitted.tenant, after.as_deref(), limit).await?;
     Ok(Json(Users {
@@ -137,7 +141,7 @@ pub async fn create_user(
 pub async fn get_user(
     State(app): State<App>,
     Admin(admitted): Admin,
-    Path(name): Path<String>,
+    Named(name): Named<String>,
 ) -> Result<Json<UserView>, Problem> {
     let now = clock::now();
     let (user, counts) = app.engine().user(admitted.tenant, &name, now).await?;
@@ -162,7 +166,7 @@ pub struct UserDeleted {
 pub async fn delete_user(
     State(app): State<App>,
     Admin(admitted): Admin,
-    Path(name): Path<String>,
+    Named(name): Named<String>,
     _sent: Sent<Nothing>,
 ) -> Result<Json<UserDeleted>, Problem> {
     let engine = app.engine().clone();

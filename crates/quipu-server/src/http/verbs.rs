@@ -1,6 +1,6 @@
 //! The verbs for going away, each with its own word: forget, delete, restore, purge, erase.
 
-use axum::extract::{Path, State};
+use axum::extract::State;
 use axum::response::Response;
 use serde::Deserialize;
 use utoipa::ToSchema;
@@ -9,7 +9,7 @@ use super::App;
 use super::auth::{Eraser, Writer};
 use super::error::Problem;
 use super::memory::{target, written_in_place};
-use super::request::Sent;
+use super::request::{Named, Sent};
 use super::wire::Written;
 
 /// These verbs take no fields.
@@ -28,7 +28,7 @@ pub struct Nothing {}
 pub async fn forget_memory(
     State(app): State<App>,
     Writer(caller): Writer,
-    Path(id): Path<String>,
+    Named(id): Named<String>,
     sent: Sent<Nothing>,
 ) -> Result<Response, Problem> {
     let (engine, request, target) = (app.engine().clone(), sent.request(caller), target(&id));
@@ -46,7 +46,7 @@ pub async fn forget_memory(
 pub async fn delete_memory(
     State(app): State<App>,
     Writer(caller): Writer,
-    Path(id): Path<String>,
+    Named(id): Named<String>,
     sent: Sent<Nothing>,
 ) -> Result<Response, Problem> {
     let (engine, request, target) = (app.engine().clone(), sent.request(caller), target(&id));
@@ -62,7 +62,7 @@ pub async fn delete_memory(
 pub async fn restore_memory(
     State(app): State<App>,
     Writer(caller): Writer,
-    Path(id): Path<String>,
+    Named(id): Named<String>,
     sent: Sent<Nothing>,
 ) -> Result<Response, Problem> {
     let (engine, request, target) = (app.engine().clone(), sent.request(caller), target(&id));
@@ -81,7 +81,7 @@ pub async fn restore_memory(
 pub async fn erase_memory(
     State(app): State<App>,
     Eraser(caller): Eraser,
-    Path(id): Path<String>,
+    Named(id): Named<String>,
     sent: Sent<Nothing>,
 ) -> Result<Response, Problem> {
     let (engine, request, target) = (app.engine().clone(), sent.request(caller), target(&id));

@@ -24,10 +24,13 @@ impl<'de> Deserialize<'de> for When {
                 date.to_zoned(TimeZone::UTC).map_err(|_| refuse())?.timestamp()
             }
         };
-        // Outside these years PostgreSQL and the printed form part ways.
-        let year = at.to_zoned(TimeZone::UTC).year();
-        if (1..=9999).contains(&year) { Ok(When(at)) } else { Err(refuse()) }
+        if is_kept(at) { Ok(When(at)) } else { Err(refuse()) }
     }
+}
+
+/// Outside these years PostgreSQL and the printed form part ways.
+pub fn is_kept(at: Timestamp) -> bool {
+    (1..=9999).contains(&at.to_zoned(TimeZone::UTC).year())
 }
 
 /// Tells a field that is null from one that is absent.

@@ -1,0 +1,307 @@
+//! Memories over the wire: save, list with every filter, get, change, correct, delete (R190, R191).
+
+use serde_json::{Value, json};
+
+use crate::app::{Client, TestApp};
+
+async fn alice(app: &TestApp) -> Client {
+    app.tenant_key("acme").await.about("alice")
+}
+
+#[tokio::test]
+async fn a_save_answers_with_the_memory_the_event_and_words() {
+    let app = TestApp::with_keys().await;
+    let alice = alice(&app).await;
+    let body = json!({
+        "content": "Prefers window seats", "domain": "travel", "category": "preference",
+        "kind": "preference", "tags": ["seat"], "importance": 0.8, "session_id": "s1",
+        "turn_ids": ["t1"], "evidence": [{ "type": "pattern", "description": "five flights" }],
+        "reasoning": "chose it every time",
+    });
+    let saved = alice.post("/api/memory", body.clone()).await.expect(201);
+    assert_eq!(saved.header("location"), None);
+    assert_eq!(saved.header("content-type"), Some("application/json"));
+    let json = saved.json();
+    let keys: Vec<_> = json.as_object().unwrap().keys().cloned().collect();
+    assert_eq!(keys, ["memory", "event", "message"]);
+    let (memory, event) = (&json["memory"], &json["event"]);
+    assert_eq!(memory["status"], "active");
+    assert_eq!(memory["version"], 1);
+    assert_eq!(memory["category"], "style", "a name of another system is understood");
+    assert_eq!(memory["source"], "assistant_explicit");
+    assert_eq!(memory["evidence"][0]["description"], "five flights");
+    assert_eq!(memory["turn_ids"], json!(["t1"]));
+    assert_eq!(event["type"], "memory.saved");
+    assert_eq!(event["memory_ids"][0], memory["id"]);
+    let operation = event["operation_id"].as_str().unwrap();
+    assert_eq!(event["undo"]["href"], format!("/api/operations/{operation}/undo"));
+    assert_eq!(saved.at("/message"), "Saved: Prefers window seats");
+    let tag = format!("\"{}\"", memory["version_id"].as_str().unwrap());
+    assert_eq!(saved.header("etag"), Some(tag.as_str()));
+
+    let again = alice.post("/api/memory", body).await.expect(200);
+    assert_eq!(again.at("/memory/id"), saved.at("/memory/id"));
+    assert_eq!(again.at("/event/type"), "memory.unchanged");
+    assert!(again.json()["event"]["operation_id"].is_null());
+    let got = alice.get(&format!("/api/memory/{}", saved.at("/memory/id"))).await.expect(200);
+    assert_eq!(got.header("etag"), Some(tag.as_str()));
+    assert_eq!(got.json(), *memory);
+}
+
+#[tokio::test]
+async fn the_list_is_filtered_by_everything_a_memory_says_of_itself() {
+    let app = TestApp::with_keys().await;
+    let alice = alice(&app).await;
+    for body in [
+        json!({ "content": "Flies economy", "type": "HARD", "domain": "travel", "key": "class", "value": "economy" }),
+        json!({ "content": "Likes the sea", "domain": "travel", "tags": ["water"], "category": "profile" }),
+        json!({ "content": "Knows Rust", "type": "procedural", "kind": "skill" }),
+        json!({ "content": "Was in Rome in May", "type": "episodic", "valid_until": "2020-01-01", "valid_from": "2019-01-01" }),
+        json!({ "content": "Moves to Oslo", "valid_from": "2999-01-01" }),
+    ] {
+        alice.post("/api/memory", body).await.expect(201);
+    }
+    let gone = alice.save("Liked sushi").await.at("/memory/id");
+    alice.post(&format!("/api/memory/{gone}/forget"), json!({})).await.expect(200);
+    let trash = alice.save("Had a cat").await.at("/memory/id");
+    alice.delete(&format!("/api/memory/{trash}")).await.expect(200);
+    alice.post("/api/memory/propose", json!({ "content": "Orders from Kroger" })).await.expect(201);
+    let changed = alice.save("Lives in Lisbon").await.at("/memory/id");
+    let porto = json!({ "content": "Lives in Porto" });
+    alice.patch(&format!("/api/memory/{changed}"), porto).await.expect(200);
+
+    let cases: [(&str, &[&str]); 19] = [
+        ("", &["Lives in Porto", "Knows Rust", "Likes the sea", "Flies economy"]),
+        ("type=hard", &["Flies economy"]),
+        ("type=HARD", &["Flies economy"]),
+        ("force=hard", &["Flies economy"]),
+        ("type=soft", &["Lives in Porto", "Knows Rust", "Likes the sea"]),
+        ("type=procedural", &["Knows Rust"]),
+        ("kind=skill", &["Knows Rust"]),
+        ("category=profile", &["Likes the sea"]),
+        ("domain=travel", &["Likes the sea", "Flies economy"]),
+        ("domain=travel&type=soft", &["Likes the sea"]),
+        ("tag=water", &["Likes the sea"]),
+        ("tier=strong&tag=water", &["Likes the sea"]),
+        ("search=LIVES", &["Lives in Porto"]),
+        ("search=%25", &[]),
+        ("status=expired", &["Was in Rome in May"]),
+        ("status=upcoming", &["Moves to Oslo"]),
+        ("status=forgotten", &["Liked sushi"]),
+        ("status=trashed", &["Had a cat"]),
+        ("status=proposed", &["Orders from Kroger"]),
+    ];
+    for (query, expected) in cases {
+        let list = alice.get(&format!("/api/memory?{query}")).await.expect(200);
+        assert_eq!(list.each("content"), expected, "{query}");
+        assert!(list.json()["next_cursor"].is_null());
+    }
+    let superseded = alice.get("/api/memory?status=superseded").await.expect(200);
+    assert_eq!(superseded.each("content"), ["Lives in Lisbon"]);
+    assert_eq!(superseded.each("status"), ["superseded"]);
+    let all = alice.get("/api/memory?status=all").await.expect(200);
+    assert_eq!(all.each("id").len(), 10, "nothing is hidden: {:?}", all.each("content"));
+    for wrong in [
+        "status=gone",
+        "type=firm",
+        "kind=x",
+        "category=x",
+        "tier=x",
+        "limit=0",
+        "limit=201",
+        "limit=x",
+        "as_of=soon",
+        "nonsense=1",
+    ] {
+        alice.get(&format!("/api/memory?{wrong}")).await.refused(400, "malformed_query");
+    }
+    alice.get("/api/memory?cursor=x").await.refused(400, "malformed_cursor");
+}
+
+#[tokio::test]
+async fn pages_follow_each_other_whatever_is_written_in_between() {
+    let app = TestApp::with_keys().await;
+    let alice = alice(&app).await;
+    for number in 0..7 {
+        alice.save(&format!("memory {number}")).await;
+    }
+    let (mut seen, mut cursor) = (Vec::new(), String::new());
+    loop {
+        let page = alice.get(&format!("/api/memory?limit=3{cursor}")).await.expect(200);
+        seen.extend(page.each("content"));
+        alice.save(&format!("written in between {}", seen.len())).await;
+        match page.at("/next_cursor").as_str() {
+            "" => break,
+            next => cursor = format!("&cursor={next}"),
+        }
+    }
+    let expected: Vec<String> = (0..7).rev().map(|number| format!("memory {number}")).collect();
+    assert_eq!(seen, expected);
+    for _ in 0..45 {
+        alice.save(&crate::app::canary("more")).await;
+    }
+    assert_eq!(alice.get("/api/memory").await.each("id").len(), 50, "fifty unless asked");
+}
+
+#[tokio::test]
+async fn a_change_moves_on_and_a_correction_was_always_so() {
+    let app = TestApp::with_keys().await;
+    let alice = alice(&app).await;
+    let body = json!({ "content": "Lives in Lisbon", "valid_from": "2020-01-01" });
+    let saved = alice.post("/api/memory", body).await.expect(201);
+    let path = format!("/api/memory/{}", saved.at("/memory/id"));
+    let moved = json!({ "content": "Lives in Porto", "valid_from": "2024-03-01" });
+    let moved = alice.patch(&path, moved).await.expect(200);
+    assert_eq!(moved.at("/event/type"), "memory.updated");
+    assert_eq!(moved.json()["memory"]["version"], 2);
+    assert_eq!(moved.at("/memory/id"), saved.at("/memory/id"));
+    let at = |date: &str| format!("{path}?as_of={date}");
+    assert_eq!(alice.get(&at("2023-01-01")).await.at("/content"), "Lives in Lisbon");
+    assert_eq!(alice.get(&at("2025-01-01")).await.at("/content"), "Lives in Porto");
+    alice.get(&at("2019-01-01")).await.refused(404, "memory_not_found");
+
+    let corrected = json!({ "mode": "correction", "content": "Lives in Braga" });
+    let corrected = alice.patch(&path, corrected).await.expect(200);
+    assert_eq!(corrected.at("/event/type"), "memory.corrected");
+    assert_eq!(alice.get(&at("2025-01-01")).await.at("/content"), "Lives in Braga");
+    assert_eq!(alice.get(&at("2023-01-01")).await.at("/content"), "Lives in Lisbon");
+    let known = moved.at("/memory/known_from");
+    let then = alice.get(&format!("{path}?as_of=2025-01-01&known_at={known}")).await;
+    assert_eq!(then.at("/content"), "Lives in Porto", "what was known then stays known");
+    let list = format!("/api/memory?as_of=2025-01-01&known_at={known}");
+    assert_eq!(alice.get(&list).await.each("content"), ["Lives in Porto"]);
+    let before = format!("/api/memory?known_at={}", "2001-01-01");
+    assert!(alice.get(&before).await.expect(200).each("id").is_empty());
+
+    let history = alice.get(&format!("{path}/history")).await.expect(200);
+    let editions: Vec<_> =
+        history.json()["data"].as_array().unwrap().iter().map(|v| v["version"].clone()).collect();
+    assert_eq!(editions.first(), Some(&json!(1)));
+    assert_eq!(editions.last(), Some(&json!(3)));
+    assert!(!history.json()["data"][0]["superseded_by"].is_null());
+    for (wrong, code) in [
+        (json!({ "content": "x", "valid_until": "2030-01-01" }), "invalid_request"),
+        (json!({ "content": "x", "mode": "guess" }), "invalid_request"),
+        (json!({ "content": "" }), "invalid_request"),
+        (
+            json!({ "mode": "correction", "valid_from": "2030-01-01", "valid_until": "2029-01-01" }),
+            "empty_validity",
+        ),
+    ] {
+        assert_eq!(alice.patch(&path, wrong.clone()).await.expect(422).code(), code, "{wrong}");
+    }
+    let early = json!({ "content": "x", "valid_from": "2000-01-01" });
+    alice.patch(&path, early).await.refused(409, "not_valid_then");
+}
+
+#[tokio::test]
+async fn absent_leaves_a_field_alone_and_null_empties_it() {
+    let app = TestApp::with_keys().await;
+    let alice = alice(&app).await;
+    let body =
+        json!({ "content": "Likes tea", "summary": "tea", "detail": "green", "domain": "food" });
+    let saved = alice.post("/api/memory", body).await.expect(201);
+    let path = format!("/api/memory/{}", saved.at("/memory/id"));
+    let changed = alice.patch(&path, json!({ "detail": null, "tags": ["hot"] })).await.expect(200);
+    let memory = &changed.json()["memory"];
+    assert_eq!((&memory["summary"], &memory["detail"]), (&json!("tea"), &Value::Null));
+    assert_eq!((&memory["domain"], &memory["tags"]), (&json!("food"), &json!(["hot"])));
+    let same = alice.patch(&path, json!({ "tags": ["hot"] })).await.expect(200);
+    assert_eq!(same.at("/event/type"), "memory.unchanged");
+}
+
+#[tokio::test]
+async fn if_match_keeps_two_writers_apart() {
+    let app = TestApp::with_keys().await;
+    let alice = alice(&app).await;
+    let saved = alice.save("Likes tea").await;
+    let path = format!("/api/memory/{}", saved.at("/memory/id"));
+    let tag = saved.header("etag").unwrap();
+    let first = alice.with("if-match", tag).patch(&path, json!({ "content": "Likes mate" })).await;
+    let newer = first.expect(200).header("etag").unwrap().to_owned();
+    for stale in [tag, "\"ver_00000000000000000000000000\"", "\"junk\"", "junk"] {
+        let late = alice.with("if-match", stale);
+        late.patch(&path, json!({ "content": "Likes rum" })).await.refused(412, "version_mismatch");
+        late.post(&format!("{path}/forget"), json!({})).await.refused(412, "version_mismatch");
+        late.delete(&path).await.refused(412, "version_mismatch");
+    }
+    assert_eq!(alice.get(&path).await.at("/content"), "Likes mate");
+    alice
+        .with("if-match", &newer)
+        .patch(&path, json!({ "content": "Likes rum" }))
+        .await
+        .expect(200);
+    alice.with("if-match", "*").delete(&path).await.expect(200);
+}
+
+#[tokio::test]
+async fn going_away_has_five_words() {
+    let app = TestApp::with_keys().await;
+    let alice = alice(&app).await;
+    let id = alice.save("Likes sushi").await.at("/memory/id");
+    let path = format!("/api/memory/{id}");
+    let say = async |verb: &str| alice.post(&format!("{path}/{verb}"), json!({})).await;
+    let forgotten = say("forget").await.expect(200);
+    assert_eq!(
+        (forgotten.at("/event/type"), forgotten.at("/memory/status")),
+        ("memory.forgotten".into(), "forgotten".into())
+    );
+    say("forget").await.refused(409, "not_active");
+    assert_eq!(say("restore").await.expect(200).at("/memory/status"), "active");
+    say("restore").await.refused(409, "not_gone");
+    let deleted = alice.delete(&path).await.expect(200);
+    assert_eq!(
+        (deleted.at("/event/type"), deleted.at("/memory/status")),
+        ("memory.deleted".into(), "trashed".into())
+    );
+    assert_eq!(alice.get(&path).await.expect(200).at("/status"), "trashed");
+    let purged = alice.post("/api/memory/purge", json!({})).await.expect(200);
+    assert!(purged.json()["memory"].is_null(), "thirty days have not passed");
+    assert_eq!(say("restore").await.expect(200).at("/memory/status"), "active");
+    let erased = say("erase").await.expect(200);
+    assert!(erased.json()["memory"].is_null() && erased.json()["event"]["undo"].is_null());
+    assert_eq!(erased.at("/receipts/0/memory_id"), id);
+    assert_eq!(erased.json()["event"]["memory_ids"], json!([id]));
+    for gone in
+        [alice.get(&path).await, alice.get(&format!("{path}/history")).await, say("erase").await]
+    {
+        gone.refused(404, "memory_not_found");
+    }
+    let operation = erased.at("/event/operation_id");
+    alice
+        .post(&format!("/api/operations/{operation}/undo"), json!({}))
+        .await
+        .refused(409, "not_undoable");
+}
+
+#[tokio::test]
+async fn words_name_a_memory_when_they_occur_in_just_one() {
+    let app = TestApp::with_keys().await;
+    let alice = alice(&app).await;
+    alice.save("Flies from Lisbon").await;
+    alice.save("Flies with TAP").await;
+    assert_eq!(
+        alice.get("/api/memory/lisbon").await.expect(200).at("/content"),
+        "Flies from Lisbon"
+    );
+    let both = alice.get("/api/memory/FLIES").await.refused(409, "ambiguous_target");
+    assert_eq!(both.json()["candidates"].as_array().unwrap().len(), 2);
+    alice.get("/api/memory/sails").await.refused(404, "memory_not_found");
+    let forgotten = alice.post("/api/memory/with%20TAP/forget", json!({})).await.expect(200);
+    assert_eq!(forgotten.at("/memory/content"), "Flies with TAP");
+}
+
+#[tokio::test]
+async fn a_hard_memory_holds_its_key_alone() {
+    let app = TestApp::with_keys().await;
+    let alice = alice(&app).await;
+    let rule = |value: &str| json!({ "content": format!("Flies {value}"), "force": "hard", "domain": "travel", "key": "class", "value": value });
+    let held = alice.post("/api/memory", rule("economy")).await.expect(201);
+    let taken = alice.post("/api/memory", rule("business")).await.refused(409, "key_taken");
+    assert_eq!(taken.at("/candidates/0/id"), held.at("/memory/id"));
+    let homeless = json!({ "content": "Flies", "force": "hard" });
+    let refused = alice.post("/api/memory", homeless).await.refused(422, "invalid_request");
+    assert_eq!(refused.at("/errors/0/pointer"), "/force");
+    let unknown = json!({ "content": "Flies", "domain": "astrology" });
+    alice.post("/api/memory", unknown).await.refused(404, "domain_not_found");
+}

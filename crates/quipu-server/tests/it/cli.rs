@@ -1,0 +1,76 @@
+//! The binary, as a person and a script type it.
+
+use std::process::{Command, Output};
+
+use quipu_store::testing::TestDatabase;
+
+fn quipu(database: &TestDatabase, args: &[&str]) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_quipu"));
+    command.args(args).env("DATABASE_URL", database.url()).env_remove("QUIPU_TENANT");
+    command.output().expect("quipu runs")
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+#[tokio::test]
+async fn a_key_is_made_listed_and_revoked() {
+    let database = TestDatabase::fresh().await;
+    let made = quipu(&database, &["key", "create", "--tenant", "acme", "--name", "bot", "--json"]);
+    assert!(made.status.success(), "{}", text(&made.stderr));
+    let made: serde_json::Value = serde_json::from_slice(&made.stdout).unwrap();
+    assert!(made["secret"].as_str().unwrap().starts_with("qp_live_"));
+    assert_eq!(made["permissions"], serde_json::json!(["read", "write", "propose"]));
+    let listed = quipu(&database, &["key", "list", "--tenant", "acme"]);
+    let listed = text(&listed.stdout);
+    assert!(listed.contains("bot") && listed.contains("live"), "{listed}");
+    assert!(!listed.contains(made["secret"].as_str().unwrap()), "the secret is shown once");
+    let id = made["id"].as_str().unwrap();
+    let revoked = quipu(&database, &["key", "revoke", "--tenant", "acme", id]);
+    assert!(revoked.status.success());
+    let again = quipu(&database, &["key", "revoke", "--tenant", "acme", id]);
+    assert_eq!(again.status.code(), Some(4), "{}", text(&again.stderr));
+}
+
+#[tokio::test]
+async fn the_doctor_finds_a_healthy_database_and_says_what_a_sick_one_needs() {
+    let database = TestDatabase::fresh().await;
+    let healthy = quipu(&database, &["doctor", "--json"]);
+    let report: serde_json::Value = serde_json::from_slice(&healthy.stdout).unwrap();
+    assert_eq!(report["ok"], true, "{report:#}");
+    let admin = database.admin().await;
+    admin.batch_execute("alter table fact_version no force row level security").await.unwrap();
+    let sick = quipu(&database, &["doctor"]);
+    assert_eq!(sick.status.code(), Some(1));
+    let told = text(&sick.stdout);
+    assert!(told.contains("FAILED") && told.contains("fact_version"), "{told}");
+    let refused = quipu(&database, &["serve", "--listen", "127.0.0.1:0"]);
+    assert_eq!(refused.status.code(), Some(1), "a server does not serve from it either");
+    assert!(text(&refused.stderr).contains("refusing to serve"));
+}
+
+#[tokio::test]
+async fn a_database_that_is_away_is_said_to_be_away() {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_quipu"));
+    let url = "postgres://nobody@127.0.0.1:1/none";
+    let output = command.arg("doctor").env("DATABASE_URL", url).output().unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    let told = text(&output.stdout);
+    assert!(told.contains("fix: start PostgreSQL"), "{told}");
+}
+
+#[tokio::test]
+async fn migrating_twice_does_no_harm() {
+    let database = TestDatabase::fresh().await;
+    let output = quipu(&database, &["migrate"]);
+    assert_eq!(text(&output.stdout), "The schema is up to date.\n");
+    let output = quipu(&database, &["migrate", "--dry-run", "--json"]);
+    assert_eq!(text(&output.stdout).replace([' ', '\n'], ""), r#"{"pending":[]}"#);
+}
+
+#[test]
+fn the_help_teaches_the_first_steps() {
+    let help = Command::new(env!("CARGO_BIN_EXE_quipu")).arg("--help").output().unwrap();
+    insta::assert_snapshot!(text(&help.stdout));
+}

@@ -1,0 +1,229 @@
+//! One row per operation: what it needs, and which of its parts carry an id. An operation without a
+//! row fails the suite, and so does a part of an operation that neither its row nor [`HARMLESS`]
+//! names.
+
+use quipu_core::Permission::{self, Admin, Erase, Propose, Read, Write};
+
+use super::things::Thing::{self, *};
+
+/// Where in a request a thing stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Place {
+    Path(&'static str),
+    Query(&'static str),
+    Header(&'static str),
+    /// A property, or one of a property's own behind a dot.
+    Body(&'static str),
+}
+use Place::{Body, Header, Path, Query};
+
+/// What somebody else's thing must answer, like one that never was.
+#[derive(Debug, Clone, Copy)]
+pub enum Foreign {
+    /// One of these codes.
+    Refused(&'static [&'static str]),
+    /// A good answer, from the caller's own rows only.
+    Own,
+}
+use Foreign::{Own, Refused};
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Use {
+    /// Part of every request of this operation.
+    Given,
+    /// Put into the request for one attempt.
+    Tried,
+    /// Put in only where the whole request is somebody else's, word for word.
+    Replayed,
+}
+
+#[derive(Debug, Clone, Copy)]
+pub struct Field {
+    pub place: Place,
+    pub thing: Thing,
+    pub foreign: Foreign,
+    pub used: Use,
+}
+
+#[derive(Debug, Clone, Copy)]
+pub struct Row {
+    pub operation: &'static str,
+    /// Nobody needs anything where this is absent.
+    pub needs: Option<Permission>,
+    pub writes: bool,
+    /// Only a human may do it.
+    pub human: bool,
+    /// The parts of the body that carry no id.
+    pub body: Option<&'static str>,
+    pub fields: &'static [Field],
+}
+
+impl Row {
+    /// Whether the operation is about one user's memory rather than a tenant's lists.
+    pub fn is_personal(&self) -> bool {
+        self.needs.is_some_and(|permission| permission != Admin)
+    }
+}
+
+const fn given(place: Place, thing: Thing, foreign: Foreign) -> Field {
+    Field { place, thing, foreign, used: Use::Given }
+}
+
+const fn tried(place: Place, thing: Thing, foreign: Foreign) -> Field {
+    Field { place, thing, foreign, used: Use::Tried }
+}
+
+const MEMORY: Foreign = Refused(&["memory_not_found"]);
+const OPERATION: Foreign = Refused(&["operation_not_found"]);
+const LINK: Foreign = Refused(&["link_not_found"]);
+const DOMAIN: Foreign = Refused(&["domain_not_found"]);
+const USER: Foreign = Refused(&["user_not_found"]);
+
+const WORDS: Field = tried(Path("id"), Words, MEMORY);
+const STALE: Field = tried(Header("If-Match"), Version, Refused(&["version_mismatch"]));
+const IN_DOMAIN: Field = tried(Body("domain"), Domain("orchard"), DOMAIN);
+const AGAIN: Field = Field {
+    place: Header("Idempotency-Key"),
+    thing: IdempotencyKey,
+    foreign: Own,
+    used: Use::Replayed,
+};
+
+const fn reads(operation: &'static str, fields: &'static [Field]) -> Row {
+    Row { operation, needs: Some(Read), writes: false, human: false, body: None, fields }
+}
+
+const fn does(needs: Permission, operation: &'static str, fields: &'static [Field]) -> Row {
+    Row { operation, needs: Some(needs), writes: true, human: false, body: None, fields }
+}
+
+const fn with_body(row: Row, body: &'static str) -> Row {
+    Row { body: Some(body), ..row }
+}
+
+const fn by_a_human(row: Row) -> Row {
+    Row { human: true, ..row }
+}
+
+const fn only_reads(row: Row) -> Row {
+    Row { writes: false, ..row }
+}
+
+const fn open(operation: &'static str) -> Row {
+    Row { operation, needs: None, writes: false, human: false, body: None, fields: &[] }
+}
+
+#[rustfmt::skip]
+pub const TABLE: &[Row] = &[
+    reads("list_memories", &[
+        tried(Query("cursor"), MemoryCursor, Own),
+        tried(Query("search"), Words, Own),
+        tried(Query("tag"), Words, Own),
+        tried(Query("domain"), Domain("orchard"), Own),
+    ]),
+    with_body(does(Write, "save_memory", &[given(Body("content"), Content, Own), IN_DOMAIN, AGAIN]), "{}"),
+    with_body(does(Propose, "propose_memory", &[given(Body("content"), Content, Own), IN_DOMAIN, AGAIN]), "{}"),
+    reads("list_proposals", &[tried(Query("cursor"), ProposalCursor, Own)]),
+    does(Erase, "purge_trash", &[AGAIN]),
+    reads("get_memory", &[given(Path("id"), Memory("kept"), MEMORY), WORDS]),
+    with_body(
+        does(Write, "update_memory", &[given(Path("id"), Memory("kept"), MEMORY), WORDS, STALE, IN_DOMAIN, AGAIN]),
+        r#"{"importance": 0.9}"#,
+    ),
+    does(Write, "delete_memory", &[given(Path("id"), Memory("deletable"), MEMORY), WORDS, STALE, AGAIN]),
+    reads("get_memory_history", &[given(Path("id"), Memory("kept"), MEMORY), WORDS]),
+    by_a_human(with_body(
+        does(Write, "confirm_memory", &[
+            given(Path("id"), Memory("proposed"), MEMORY),
+            given(Body("sha256"), Digest, Refused(&["other_words", "human_needed"])),
+            tried(Body("edits.domain"), Domain("orchard"), Refused(&["domain_not_found", "human_needed"])),
+            WORDS, STALE, AGAIN,
+        ]),
+        r#"{"confirm": true}"#,
+    )),
+    does(Write, "forget_memory", &[given(Path("id"), Memory("forgettable"), MEMORY), WORDS, STALE, AGAIN]),
+    does(Write, "restore_memory", &[given(Path("id"), Memory("trashed"), MEMORY), WORDS, STALE, AGAIN]),
+    does(Erase, "erase_memory", &[given(Path("id"), Memory("erasable"), MEMORY), WORDS, STALE, AGAIN]),
+    reads("list_links", &[given(Path("id"), Memory("kept"), MEMORY), WORDS]),
+    with_body(
+        does(Write, "link_memories", &[
+            given(Path("id"), Memory("kept"), MEMORY),
+            given(Body("to"), Memory("other"), MEMORY),
+            WORDS, tried(Body("to"), Words, MEMORY), AGAIN,
+        ]),
+        r#"{"relation": "follows"}"#,
+    ),
+    does(Write, "unlink_memories", &[
+        given(Path("id"), Memory("kept"), LINK),
+        given(Path("link_id"), Link, LINK),
+        WORDS, AGAIN,
+    ]),
+    reads("list_operations", &[
+        tried(Query("memory_id"), Memory("kept"), Own),
+        tried(Query("cursor"), OperationCursor, Own),
+    ]),
+    reads("get_operation", &[given(Path("id"), Operation, OPERATION)]),
+    does(Write, "undo_operation", &[given(Path("id"), Operation, OPERATION), AGAIN]),
+    reads("list_domains", &[]),
+    with_body(
+        does(Admin, "put_domain", &[given(Path("name"), Domain("harbour"), Own)]),
+        r#"{"display_name": "Harbour", "sensitive": false}"#,
+    ),
+    by_a_human(does(Write, "open_domain", &[
+        given(Path("name"), Domain("orchard"), Refused(&["domain_not_found", "human_needed"])),
+    ])),
+    does(Write, "shut_domain", &[given(Path("name"), Domain("orchard"), DOMAIN)]),
+    only_reads(does(Admin, "list_users", &[tried(Query("cursor"), UserCursor, Own)])),
+    with_body(does(Admin, "create_user", &[given(Body("user"), User("dave"), Own)]), "{}"),
+    only_reads(does(Admin, "get_user", &[given(Path("user"), User("carol"), USER)])),
+    does(Admin, "delete_user", &[given(Path("user"), User("carol"), USER)]),
+    only_reads(does(Admin, "list_keys", &[])),
+    with_body(does(Admin, "create_key", &[given(Body("user"), User("dave"), Own)]), r#"{"name": "another"}"#),
+    does(Admin, "revoke_key", &[given(Path("id"), Key, Refused(&["key_not_found"]))]),
+    with_body(does(Admin, "mint_token", &[given(Body("user"), User("dave"), Own)]), r#"{"minutes": 5}"#),
+    open("healthz"),
+    open("readyz"),
+];
+
+/// Parts of requests that name nothing that is kept. `session_id` and `turn_ids` are the caller's
+/// own marks: they are stored beside a memory and never looked up. `key` and `value` say what a
+/// hard memory decides; that two people can decide the same is tried in the belts.
+pub const HARMLESS: &[&str] = &[
+    "as_of",
+    "category",
+    "confirm",
+    "content",
+    "default_expiration_days",
+    "description",
+    "detail",
+    "display_name",
+    "edits",
+    "evidence",
+    "expires_at",
+    "expires_in_minutes",
+    "force",
+    "importance",
+    "key",
+    "kind",
+    "known_at",
+    "limit",
+    "minutes",
+    "mode",
+    "name",
+    "origin",
+    "permissions",
+    "reasoning",
+    "relation",
+    "requires_opt_in",
+    "sensitive",
+    "session_id",
+    "status",
+    "summary",
+    "tags",
+    "tier",
+    "turn_ids",
+    "type",
+    "valid_from",
+    "valid_until",
+    "value",
+];

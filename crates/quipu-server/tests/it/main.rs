@@ -1,0 +1,12 @@
+//! The server as its callers meet it: the real router on a real port over a real PostgreSQL.
+#![allow(clippy::unwrap_used, clippy::panic)]
+
+mod api;
+mod app;
+mod cancel;
+mod cli;
+mod isolation;
+mod local;
+mod openapi;
+mod requirements;
+mod tidy;

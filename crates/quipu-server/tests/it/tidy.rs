@@ -1,0 +1,448 @@
+//! The house rules that neither Cargo nor clippy can hold, as tests over the text of the tree.
+//!
+//! Every rule is a pure function of a path (from the root of the repository) and a text, and has
+//! a test of its own that plants faults, because a checker is trusted only once it has caught
+//! one. The rules read text, not meaning: they stop slips, not somebody who means to get past.
+
+use std::fs;
+use std::path::Path;
+
+type Rule = fn(&str, &str) -> Vec<String>;
+
+const RULES: [(&str, Rule); 9] = [
+    ("length", file_length),
+    ("names", empty_names),
+    ("docs", inner_docs),
+    ("stages", stages_apart),
+    ("marks", marks_name_issues),
+    ("dependencies", dependencies),
+    ("sql", sql_only_in_store),
+    ("user", user_in_every_statement),
+    ("machine", machine_paths),
+];
+
+#[test]
+fn the_tree_keeps_the_house_rules() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let mut files = Vec::new();
+    collect(&root, "", &mut files);
+    assert!(files.iter().any(|(path, _)| path == "Cargo.toml"), "this is not the repository");
+    let mut found = Vec::new();
+    for (path, text) in &files {
+        for (name, rule) in RULES {
+            found.extend(rule(path, text).into_iter().map(|fault| format!("{fault} [{name}]")));
+        }
+    }
+    assert!(found.is_empty(), "{} found:\n{}", found.len(), found.join("\n"));
+}
+
+/// Every text file below `folder`, with its path from the root; what is not text is left out.
+fn collect(folder: &Path, prefix: &str, files: &mut Vec<(String, String)>) {
+    const SKIPPED: [&str; 6] = ["target", ".git", "node_modules", ".quipu", ".venv", "dist"];
+    let entries = fs::read_dir(folder).expect("the repository is readable");
+    let mut entries: Vec<_> = entries.flatten().collect();
+    entries.sort_by_key(fs::DirEntry::file_name);
+    for entry in entries {
+        let name = entry.file_name().to_string_lossy().into_owned();
+        let Ok(kind) = entry.file_type() else { continue };
+        let path = format!("{prefix}{name}");
+        if kind.is_dir() && !SKIPPED.contains(&name.as_str()) {
+            collect(&entry.path(), &format!("{path}/"), files);
+        } else if kind.is_file()
+            && let Ok(text) = fs::read_to_string(entry.path())
+        {
+            files.push((path, text));
+        }
+    }
+}
+
+fn file_length(path: &str, text: &str) -> Vec<String> {
+    const MOST: usize = 600;
+    let lines = text.lines().count();
+    if !["rs", "sql", "ts", "tsx", "py"].contains(&extension(path)) || lines <= MOST {
+        return Vec::new();
+    }
+    vec![format!("{path}:{}: {lines} lines; split the file", MOST + 1)]
+}
+
+#[test]
+fn a_long_file_is_caught() {
+    assert_eq!(file_length("web/a.tsx", &"x\n".repeat(601)).len(), 1);
+    assert_eq!(file_length("web/a.tsx", &"x\n".repeat(600)).len(), 0);
+    assert_eq!(file_length("openapi.json", &"x\n".repeat(601)).len(), 0);
+}
+
+/// A name that fits any content says nothing about it, and so collects everything.
+fn empty_names(path: &str, text: &str) -> Vec<String> {
+    const EMPTY: [&str; 7] = ["utils", "util", "helpers", "helper", "manager", "common", "misc"];
+    let is_empty = |name: &str| EMPTY.contains(&name.to_lowercase().as_str());
+    let mut faults = Vec::new();
+    for part in path.split('/').filter(|part| is_empty(part.split('.').next().unwrap_or(part))) {
+        faults.push(format!("{path}:1: `{part}` does not say what is in it"));
+    }
+    if extension(path) == "rs" {
+        for (line, before, after) in occurrences(&Source::scan(text).code, "mod ") {
+            let name = first_word(after);
+            if !before.is_some_and(is_word) && is_empty(name) {
+                faults.push(format!("{path}:{line}: module `{name}` does not say what is in it"));
+            }
+        }
+    }
+    faults
+}
+
+#[test]
+fn an_empty_name_is_caught() {
+    assert_eq!(empty_names("web/src/Utils.ts", "").len(), 1);
+    assert_eq!(empty_names("crates/quipu-core/src/common/mod.rs", "").len(), 1);
+    assert_eq!(empty_names("a/lib.rs", "//! x\npub mod helpers {}").len(), 1);
+    assert_eq!(empty_names("a/utility.rs", "// mod util\nmod facts; \"mod misc\"").len(), 0);
+}
+
+fn inner_docs(path: &str, text: &str) -> Vec<String> {
+    let in_src = crate_of(path).is_some() || path.starts_with("evals/src/");
+    let in_scope = in_src || path.starts_with("tests/") || path.contains("/tests/");
+    if extension(path) != "rs" || !in_scope || text.starts_with("//!") {
+        return Vec::new();
+    }
+    vec![format!("{path}:1: begin with `//!`: what the file is for and what it must not do")]
+}
+
+#[test]
+fn a_file_without_inner_docs_is_caught() {
+    for path in ["crates/quipu-core/src/a.rs", "evals/src/a.rs", "crates/a/tests/it/b.rs"] {
+        assert_eq!(inner_docs(path, "use std::fs;\n//! late").len(), 1);
+        assert_eq!(inner_docs(path, "//! The room of a.").len(), 0);
+    }
+}
+
+/// Stages meet in the rows they read and write, never in each other's code.
+fn stages_apart(path: &str, text: &str) -> Vec<String> {
+    const STAGES: [&str; 8] =
+        ["capture", "episodes", "facts", "compile", "recall", "context", "review", "upkeep"];
+    let Some(inside) = path.strip_prefix("crates/quipu-engine/src/") else { return Vec::new() };
+    let own = inside.split(['/', '.']).next().unwrap_or(inside);
+    if !STAGES.contains(&own) {
+        return Vec::new();
+    }
+    let mut faults = Vec::new();
+    for (line, before, after) in occurrences(&Source::scan(text).code, "crate::") {
+        // A nested list is read as if it were flat: no stage has a reason to nest such a name.
+        let list = if after.starts_with('{') { after.find(';').unwrap_or(0) } else { 0 };
+        let names = after[..list].split(['{', ',', '}']).chain([after]).map(first_word);
+        for name in names.filter(|name| *name != own && STAGES.contains(name)) {
+            if !before.is_some_and(is_word) {
+                faults.push(format!("{path}:{line}: stage `{own}` names stage `{name}`"));
+            }
+        }
+    }
+    faults
+}
+
+#[test]
+fn a_stage_that_names_a_stage_is_caught() {
+    let caught = |file, text| stages_apart(&format!("crates/quipu-engine/src/{file}"), text).len();
+    assert_eq!(caught("facts/save.rs", "use crate::recall::search;"), 1);
+    assert_eq!(caught("facts.rs", "use crate::{\n    Engine,\n    recall::plan, upkeep,\n};"), 2);
+    assert_eq!(caught("facts.rs", "fn f(a: crate::Engine, b: crate::context::Block) {}"), 1);
+    assert_eq!(caught("facts.rs", "//! See [`crate::recall`].\nuse crate::{Engine, facts};"), 0);
+    assert_eq!(caught("facts.rs", "fn f(e: &crate::Engine) { context(e); recall(e) }"), 0);
+    assert_eq!(caught("jobs/decay.rs", "use crate::upkeep::decay;"), 0);
+}
+
+// In pieces, so that this file does not break its own rules.
+const MARKS: [&str; 2] = [concat!("TO", "DO"), concat!("FIX", "ME")];
+const MACHINE: [&str; 4] =
+    [concat!("/wo", "rk/"), concat!("/ro", "ot/"), concat!("/ho", "me/"), concat!("/Us", "ers/")];
+
+fn marks_name_issues(path: &str, text: &str) -> Vec<String> {
+    const READ: [&str; 13] =
+        ["", "rs", "sql", "ts", "tsx", "js", "py", "sh", "css", "html", "toml", "yml", "yaml"];
+    let mut faults = Vec::new();
+    for mark in MARKS.iter().filter(|_| READ.contains(&extension(path))) {
+        for (line, before, after) in occurrences(text, mark) {
+            let issue = after.strip_prefix("(#").and_then(|rest| rest.split_once(')'));
+            let named = issue.is_some_and(|(number, _)| number.parse::<u32>().is_ok());
+            if !before.is_some_and(is_word) && !after.starts_with(is_word) && !named {
+                faults.push(format!("{path}:{line}: a {mark} names its issue: `{mark}(#12)`"));
+            }
+        }
+    }
+    faults
+}
+
+#[test]
+fn a_mark_without_an_issue_is_caught() {
+    for mark in MARKS {
+        assert_eq!(marks_name_issues("a.rs", &format!("// {mark}: later")).len(), 1);
+        assert_eq!(marks_name_issues("scripts/dev", &format!("# {mark}(soon)")).len(), 1);
+        assert_eq!(marks_name_issues("a.rs", &format!("// {mark}(#12): later")).len(), 0);
+        assert_eq!(marks_name_issues("a.rs", &format!("MY_{mark} {mark}S")).len(), 0);
+    }
+}
+
+/// Who may name whom. Tests may name more, so `[dev-dependencies]` is not read.
+fn dependencies(path: &str, text: &str) -> Vec<String> {
+    const MAY_NAME: [(&str, &[&str]); 8] = [
+        ("tokio", &["quipu-store", "quipu-models", "quipu-engine", "quipu-server"]),
+        ("reqwest", &["quipu-models", "quipu-server"]),
+        ("tokio-postgres", &["quipu-store"]),
+        ("deadpool-postgres", &["quipu-store"]),
+        ("refinery", &["quipu-store"]),
+        ("axum", &["quipu-server"]),
+        ("rmcp", &["quipu-server"]),
+        ("quipu-store", &["quipu-engine"]),
+    ];
+    let inside = path.strip_prefix("crates/").and_then(|rest| rest.strip_suffix("/Cargo.toml"));
+    let Some(own) = inside else { return Vec::new() };
+    let mut faults = Vec::new();
+    for (line, name) in named_dependencies(text) {
+        if MAY_NAME.iter().any(|(package, homes)| *package == name && !homes.contains(&own)) {
+            faults.push(format!("{path}:{line}: {own} must not name {name}"));
+        }
+    }
+    faults
+}
+
+#[test]
+fn a_forbidden_dependency_is_caught() {
+    let caught = |own: &str, text: &str| dependencies(&format!("crates/{own}/Cargo.toml"), text);
+    let list = "[package]\nname = \"a\"\n[dependencies]\ntokio.workspace = true\n";
+    assert_eq!(caught("quipu-core", list)[0].split(':').nth(1), Some("4"));
+    assert_eq!(caught("quipu-engine", list).len(), 0);
+    assert_eq!(caught("quipu-server", "[dependencies]\nquipu-store = { path = \"x\" }").len(), 1);
+    assert_eq!(caught("quipu-engine", "[target.'cfg(unix)'.dependencies.axum]\n").len(), 1);
+    assert_eq!(caught("quipu-models", "[dependencies]\npg = { package = \"refinery\" }").len(), 1);
+    assert_eq!(caught("quipu-models", "[dependencies.web]\npackage = \"axum\"").len(), 1);
+    assert_eq!(caught("quipu-engine", "[dev-dependencies]\ntokio-postgres = \"1\"").len(), 0);
+}
+
+fn sql_only_in_store(path: &str, text: &str) -> Vec<String> {
+    if extension(path) != "rs" || crate_of(path).is_none_or(|own| own == "quipu-store") {
+        return Vec::new();
+    }
+    let mut faults = Vec::new();
+    for Literal { line, text, .. } in Source::scan(text).literals {
+        let words = text.to_lowercase().split_whitespace().collect::<Vec<_>>().join(" ");
+        let verb = ["select ", "insert into", "delete from"].iter().any(|v| words.starts_with(v));
+        if verb || (words.starts_with("update ") && words.contains(" set ")) {
+            faults.push(format!("{path}:{line}: SQL lives in quipu-store only"));
+        }
+    }
+    faults
+}
+
+#[test]
+fn sql_outside_the_store_is_caught() {
+    let engine = "crates/quipu-engine/src/facts.rs";
+    let text =
+        "let a = 1;\nlet b = r#\"\n  SELECT \"x\" from t\"#;\nlet c = \"update t\n set a = 1\";";
+    let faults = sql_only_in_store(engine, text);
+    assert_eq!(faults.len(), 2);
+    assert!(faults[0].starts_with("crates/quipu-engine/src/facts.rs:2:"));
+    assert_eq!(
+        sql_only_in_store(engine, "// \"select 1\"\nf('\"', \"update all\", 'a');").len(),
+        0
+    );
+    assert_eq!(sql_only_in_store("crates/quipu-store/src/fact.rs", text).len(), 0);
+    assert_eq!(sql_only_in_store("evals/src/kills.rs", text).len(), 0);
+}
+
+/// A statement on a user's rows that does not name the user reads everybody's. One that is meant
+/// to, such as a sweep over all users, says so in an SQL comment that holds the word.
+fn user_in_every_statement(path: &str, text: &str) -> Vec<String> {
+    const OWNED: [&str; 7] =
+        ["fact", "fact_version", "link", "operation", "idempotency", "tombstone", "user_domain"];
+    let Some(inside) = path.strip_prefix("crates/quipu-store/src/") else { return Vec::new() };
+    if extension(path) != "rs" || inside.starts_with("testing") {
+        return Vec::new();
+    }
+    let mut faults = Vec::new();
+    for Literal { line, text, .. } in Source::scan(text).literals {
+        let lower = text.to_lowercase();
+        // A name counts without its schema or alias: `quipu.fact` is `fact`.
+        let words = lower.split(|c| !is_word(c) && c != '.' && c != '"');
+        let words = words.map(|w| w.rsplit('.').next().unwrap_or(w).trim_matches('"'));
+        let words: Vec<&str> = words.filter(|w| !w.is_empty() && *w != "only").collect();
+        let owned = words.windows(2).find(|pair| {
+            ["from", "into", "update", "join"].contains(&pair[0]) && OWNED.contains(&pair[1])
+        });
+        if let Some([_, table]) = owned
+            && !words.contains(&"user_id")
+        {
+            faults.push(format!("{path}:{line}: statement on `{table}` without user_id"));
+        }
+    }
+    faults
+}
+
+#[test]
+fn a_statement_without_its_user_is_caught() {
+    let caught = |text| user_in_every_statement("crates/quipu-store/src/fact.rs", text).len();
+    assert_eq!(caught("q(\"select id from fact where id = $1\")"), 1);
+    assert_eq!(caught("q(\"insert into quipu.link (id)\n values ($1)\")"), 1);
+    assert_eq!(caught("q(\"update only \\\"fact_version\\\" set a = 1\")"), 1);
+    assert_eq!(caught("q(r#\"select 1 from t join tombstone x on true\"#, \"user_id\")"), 1);
+    assert_eq!(caught("q(concat!(\"delete from \", \"fact \", \"where id = $1\"))"), 1);
+    assert_eq!(caught("q(concat!(\"select f(1) from fact \", \"where f.user_id = $1\"))"), 0);
+    assert_eq!(caught("q(\"select 1 from fact_total for update of fact\")"), 0);
+    let testing = "crates/quipu-store/src/testing/rows.rs";
+    assert_eq!(user_in_every_statement(testing, "q(\"delete from fact\")").len(), 0);
+}
+
+fn machine_paths(path: &str, text: &str) -> Vec<String> {
+    let mut faults = Vec::new();
+    for folder in MACHINE {
+        for (line, before, _) in occurrences(text, folder) {
+            // After a word, a dot or a variable it is the inside of another path or an address.
+            if !before.is_some_and(|c| is_word(c) || ".-}~*".contains(c)) {
+                faults.push(format!("{path}:{line}: `{folder}` is a path of one machine"));
+            }
+        }
+    }
+    faults
+}
+
+#[test]
+fn a_path_of_one_machine_is_caught() {
+    for folder in MACHINE {
+        let faults = machine_paths("README.md", &format!("a\nsee {folder}x"));
+        assert_eq!(faults, [format!("README.md:2: `{folder}` is a path of one machine")]);
+        assert_eq!(machine_paths("a.rs", &format!("\"{folder}\"")).len(), 1);
+        assert_eq!(machine_paths("a.md", &format!("example.org{folder} ${{x}}{folder}")).len(), 0);
+    }
+}
+
+fn extension(path: &str) -> &str {
+    let name = path.rsplit('/').next().unwrap_or(path);
+    name.rsplit_once('.').map_or("", |(_, extension)| extension)
+}
+
+/// The crate a source file belongs to: `quipu-core` for `crates/quipu-core/src/fact.rs`.
+fn crate_of(path: &str) -> Option<&str> {
+    let (own, inside) = path.strip_prefix("crates/")?.split_once('/')?;
+    inside.starts_with("src/").then_some(own)
+}
+
+fn is_word(c: char) -> bool {
+    c.is_alphanumeric() || c == '_'
+}
+
+fn first_word(text: &str) -> &str {
+    let text = text.trim_start();
+    &text[..text.find(|c| !is_word(c)).unwrap_or(text.len())]
+}
+
+/// Every place of `word`: the line, the character before it and the text after it.
+fn occurrences<'t>(text: &'t str, word: &str) -> Vec<(usize, Option<char>, &'t str)> {
+    let place = |(start, found): (usize, &str)| {
+        let before = &text[..start];
+        let line = before.matches('\n').count() + 1;
+        (line, before.chars().next_back(), &text[start + found.len()..])
+    };
+    text.match_indices(word).map(place).collect()
+}
+
+/// The packages under `[dependencies]`, also those of one target or with a table of their own,
+/// and the real name of a renamed one.
+fn named_dependencies(toml: &str) -> Vec<(usize, &str)> {
+    let mut named = Vec::new();
+    let (mut in_list, mut in_table) = (false, false);
+    for (line, text) in (1..).zip(toml.lines().map(str::trim)) {
+        if let Some(section) = text.strip_prefix('[').and_then(|rest| rest.split(']').next()) {
+            in_list = section == "dependencies" || section.ends_with(".dependencies");
+            let table = section.rsplit_once("dependencies.");
+            let own = table.filter(|(before, _)| before.is_empty() || before.ends_with('.'));
+            in_table = own.is_some();
+            named.extend(own.map(|(_, name)| (line, name)));
+        } else if let Some((key, _)) = text.split_once(['=', '.']).filter(|_| in_list || in_table) {
+            named.extend(in_list.then_some((line, key.trim().trim_matches('"'))));
+            let package = text.split_once("package").map(|(_, rest)| rest);
+            named.extend(package.and_then(|rest| rest.split('"').nth(1)).map(|name| (line, name)));
+        }
+    }
+    named
+}
+
+/// A Rust file taken apart: `code` has comments and literals blanked at their places, `literals`
+/// has the strings, with the pieces of one `concat!` joined.
+struct Source {
+    code: String,
+    literals: Vec<Literal>,
+}
+
+struct Literal {
+    line: usize,
+    text: String,
+    /// Where the enclosing `concat!` begins, if there is one.
+    concat: Option<usize>,
+}
+
+impl Source {
+    fn scan(text: &str) -> Self {
+        let mut source = Self { code: String::with_capacity(text.len()), literals: Vec::new() };
+        let mut rest = text;
+        while let Some(c) = rest.chars().next() {
+            let mut length = match rest.as_bytes() {
+                [b'/', b'/', ..] => rest.find('\n').unwrap_or(rest.len()),
+                [b'/', b'*', ..] => rest.find("*/").map_or(rest.len(), |end| end + 2),
+                [b'\'', b'\\', ..] => rest[3..].find('\'').map_or(rest.len(), |end| end + 4),
+                [b'\'', ..] if rest.chars().nth(2) == Some('\'') => {
+                    2 + rest[1..].find('\'').unwrap_or(0)
+                }
+                _ => 0,
+            };
+            if let Some((end, value)) = string_literal(rest) {
+                length = end;
+                source.add(value);
+            }
+            if length == 0 {
+                source.code.push(c);
+                length = c.len_utf8();
+            } else {
+                let blank = |b| if b == b'\n' { '\n' } else { ' ' };
+                source.code.extend(rest[..length].bytes().map(blank));
+            }
+            rest = &rest[length..];
+        }
+        source
+    }
+
+    fn add(&mut self, text: String) {
+        let line = self.code.matches('\n').count() + 1;
+        let open = |start: &usize| {
+            let call = &self.code[*start..];
+            call.matches('(').count() > call.matches(')').count()
+        };
+        let concat = self.code.rfind("concat!(").filter(open);
+        match self.literals.last_mut() {
+            Some(last) if concat.is_some() && last.concat == concat => last.text.push_str(&text),
+            _ => self.literals.push(Literal { line, text, concat }),
+        }
+    }
+}
+
+/// The length and value of the string literal, plain or raw, that begins the text.
+fn string_literal(text: &str) -> Option<(usize, String)> {
+    if let Some(raw) = text.strip_prefix('r') {
+        let body = raw.trim_start_matches('#').strip_prefix('"')?;
+        let open = text.len() - body.len();
+        let close = format!("\"{}", "#".repeat(open - 2));
+        let end = body.find(&close)?;
+        return Some((open + end + close.len(), body[..end].to_owned()));
+    }
+    let (mut value, mut escaped) = (String::new(), false);
+    for (at, c) in text.strip_prefix('"')?.char_indices() {
+        match (escaped, c) {
+            (false, '\\') => escaped = true,
+            (false, '"') => return Some((at + 2, value)),
+            (false, _) => value.push(c),
+            // What is escaped in SQL is a quote, or white space in one form or another.
+            (true, _) => {
+                value.push(if c == '"' { c } else { ' ' });
+                escaped = false;
+            }
+        }
+    }
+    None
+}

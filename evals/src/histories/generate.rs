@@ -1,0 +1,512 @@
+//! The author: draws the next step of a history from what the model says is there.
+//!
+//! It aims: most steps are about something that exists and could work, because a history of
+//! refusals proves little. And it errs on purpose, often enough that every refusal is met: foreign
+//! and erased memories, stale versions, dates out of range, keys used twice, a clock that stands
+//! still or runs back.
+
+use quipu_core::{Claim, Edit, Force, Origin, State, Status, Tier};
+use rand::Rng;
+use rand::rngs::StdRng;
+use rand::seq::IndexedRandom;
+use serde_json::json;
+
+use super::model::{Person, Row};
+use super::perform::EVERYTHING;
+use super::stage::{USERS, canary};
+use super::step::{
+    Action, Answer, DAY, Key, Matching, NOBODY, New, No, Point, SECOND, START, Shown, Speaker,
+    Step, Target,
+};
+
+const VERBS: [&str; 3] = ["likes", "drinks", "avoids"];
+const THINGS: [&str; 5] = ["tea", "coffee", "maté", "cocoa", "Tea with milk"];
+const PLACES: [(&str, &str); 3] = [("food", "diet"), ("food", "drink"), ("schedule", "earliest")];
+const RELATIONS: [&str; 3] = ["goes_with", "contradicts", "relates_to"];
+
+/// How often each verb is drawn, before a history takes its own liking to some.
+const WEIGHTS: [(&str, u32); 17] = [
+    ("save", 16),
+    ("change", 12),
+    ("correct", 8),
+    ("forget", 7),
+    ("delete", 6),
+    ("restore", 7),
+    ("confirm", 8),
+    ("link", 7),
+    ("unlink", 4),
+    ("undo", 13),
+    ("purge", 3),
+    ("erase", 2),
+    ("opt-in", 1),
+    ("list", 9),
+    ("get", 4),
+    ("look", 4),
+    ("retry", 6),
+];
+
+pub struct Author {
+    rng: StdRng,
+    seed: u64,
+    now: i64,
+    /// How often each user is drawn: one of them leads, so that some memory grows deep.
+    shares: [u32; USERS],
+    /// How often each verb is drawn: every history favours a few, so that they meet in numbers.
+    weights: Vec<(&'static str, u32)>,
+    /// How many of a hundred steps a human takes. Where it is most of them, few are refused.
+    humans: u32,
+}
+
+/// What the current row of a target should be like.
+#[derive(Clone, Copy, PartialEq)]
+enum Wish {
+    Active,
+    Holding(i64),
+    Waiting,
+    Gone,
+    Anything,
+}
+
+impl Author {
+    pub fn new(mut rng: StdRng, seed: u64) -> Self {
+        let mut shares = [1; USERS];
+        shares[rng.random_range(0..USERS)] = 17;
+        let mut liked = |(verb, weight): (&'static str, u32)| {
+            (verb, weight * [1, 1, 2, 5][rng.random_range(0..4)])
+        };
+        let weights = WEIGHTS.into_iter().map(&mut liked).collect();
+        let humans = [30, 60, 95][rng.random_range(0..3)];
+        Self { rng, seed, now: START, shares, weights, humans }
+    }
+
+    pub fn length(&mut self, steps: Option<usize>) -> usize {
+        let drawn = self.rng.random_range(20..=40);
+        steps.unwrap_or(drawn)
+    }
+
+    pub fn next(&mut self, people: &[Person], script: &[Step]) -> Step {
+        let users: Vec<usize> = (0..USERS).collect();
+        let shares = self.shares;
+        let user = users.choose_weighted(&mut self.rng, |i| shares[*i]).copied().unwrap_or(0);
+        self.pass();
+        let no = script.last().map_or(0, |step| step.no + 1);
+        let verb = self.weights.choose_weighted(&mut self.rng, |(_, weight)| *weight);
+        let verb = verb.map_or("save", |(verb, _)| *verb);
+        if let Some(first) = self.earlier_request(user, script).filter(|_| verb == "retry") {
+            return Step { no, now: self.now, ..first.clone() };
+        }
+        if verb == "purge" && self.one_in(2) {
+            self.now += 31 * DAY;
+        }
+        let verb = self.sensible(verb, &people[user]);
+        let speaker = self.speaker();
+        let action = self.action(verb, user, people);
+        let key = (!action.reads() && self.one_in(4)).then(|| {
+            // A name that is used twice for two requests must be refused.
+            let name = if self.one_in(6) { self.rng.random_range(0..8) } else { no };
+            Key { name: u8::try_from(name).unwrap_or(u8::MAX), request: no }
+        });
+        let matching = match self.rng.random_range(0..20) {
+            0 if action.target().is_some() => Matching::Stale,
+            1 if action.target().is_some() => Matching::Fresh,
+            _ => Matching::Unsaid,
+        };
+        Step { no, user, speaker, now: self.now, key, matching, action }
+    }
+
+    /// Most of the time, another verb in place of one that has nothing to work on.
+    fn sensible(&mut self, verb: &'static str, person: &Person) -> &'static str {
+        if self.one_in(10) {
+            return verb;
+        }
+        let tied = person.ties.iter().any(|tie| tie.closed_by.is_none());
+        let gone = !current_rows(person, Wish::Gone).is_empty();
+        let lively = current_rows(person, Wish::Holding(self.now)).len();
+        match if verb == "unlink" && !tied { "link" } else { verb } {
+            _ if person.facts.is_empty() => "save",
+            "link" if lively < 2 => "save",
+            "change" | "correct" | "forget" if lively == 0 && gone => "restore",
+            "change" | "correct" | "forget" if lively == 0 => "save",
+            "restore" if !gone => self.pick(&["forget", "delete"]),
+            "save" if person.facts.len() > 3 => self.pick(&["change", "delete", "undo"]),
+            verb => verb,
+        }
+    }
+
+    fn action(&mut self, verb: &str, user: usize, people: &[Person]) -> Action {
+        let person = &people[user];
+        match verb {
+            "change" => {
+                let target = self.target(user, people, Wish::Active);
+                let edit = self.edit(user, person, &target);
+                let effective = (!self.one_in(2)).then(|| self.date(person, &target));
+                Action::Change { target, edit, effective, confidence: self.confidence() }
+            }
+            "correct" => {
+                let target = self.target(user, people, Wish::Active);
+                let edit =
+                    if self.one_in(3) { Edit::default() } else { self.edit(user, person, &target) };
+                let dated = edit.is_empty() || self.one_in(4);
+                let from = (dated && !self.one_in(3)).then(|| self.date(person, &target));
+                let until = (dated && !self.one_in(3))
+                    .then(|| (!self.one_in(4)).then(|| self.date(person, &target)));
+                Action::Correct { target, edit, from, until }
+            }
+            "forget" => Action::Forget(self.target(user, people, Wish::Active)),
+            "delete" => Action::Delete(self.target(user, people, Wish::Anything)),
+            "restore" => Action::Restore(self.target(user, people, Wish::Gone)),
+            "erase" => Action::Erase(self.target(user, people, Wish::Anything)),
+            "confirm" => self.confirmation(user, people),
+            "link" => {
+                let from = self.target(user, people, Wish::Holding(self.now));
+                let mut to = self.target(user, people, Wish::Holding(self.now));
+                let others = current_rows(person, Wish::Holding(self.now));
+                let other = others.iter().find(|row| !is_named(&from, row.fact));
+                if let (true, Some(other)) = (!self.one_in(6), other) {
+                    to = Target::Fact(other.fact);
+                }
+                let relation = if self.one_in(25) { "Goes With" } else { self.pick(&RELATIONS) };
+                Action::Link { from, to, relation: relation.to_owned() }
+            }
+            "unlink" => self.parting(user, people),
+            "undo" if self.one_in(6) => Action::UndoLast,
+            "undo" => Action::Undo(self.operation(user, people)),
+            "purge" => Action::Purge,
+            "opt-in" => {
+                let domain = self.pick(&["health", "finance", "astrology"]).to_owned();
+                Action::OptIn { domain, open: !self.one_in(3) }
+            }
+            "list" => {
+                let status = Status::ALL.choose(&mut self.rng).copied();
+                let status = status.filter(|_| !self.one_in(2));
+                let page = if self.one_in(3) { self.rng.random_range(1..4) } else { EVERYTHING };
+                Action::List { status, point: self.point(person, None), page }
+            }
+            "get" => {
+                let target = self.target(user, people, Wish::Anything);
+                let point = self.point(person, Some(&target));
+                Action::Get { target, point }
+            }
+            "look" => match self.rng.random_range(0..3) {
+                0 => Action::Versions(self.target(user, people, Wish::Anything)),
+                1 => Action::Links(self.target(user, people, Wish::Active)),
+                _ => Action::Log,
+            },
+            _ => self.saving(user, person),
+        }
+    }
+
+    // ------------------------------------------------------------ the verbs that need more
+
+    fn saving(&mut self, user: usize, person: &Person) -> Action {
+        let proposal = self.one_in(5);
+        let mut claim = match current_rows(person, Wish::Active).choose(&mut self.rng) {
+            // The same again, in other letters.
+            Some(row) if self.one_in(5) => {
+                let content = match self.rng.random_range(0..3) {
+                    0 => row.claim.content.to_uppercase(),
+                    1 => format!("  {} \n", row.claim.content),
+                    _ => row.claim.content.clone(),
+                };
+                Claim { content, summary: None, ..row.claim.clone() }
+            }
+            _ => {
+                let content = self.words(user);
+                self.claim(&content)
+            }
+        };
+        if self.one_in(40) {
+            claim.content = "   ".into();
+        } else if self.one_in(40) {
+            claim.domain = Some(self.pick(&["astrology", "health"]).to_owned());
+        }
+        let far = |author: &mut Self| author.now + author.offset();
+        let from = self.one_in(4).then(|| far(self));
+        let until = match self.rng.random_range(0..12) {
+            0 => Some(self.now + self.rng.random_range(1..120) * SECOND),
+            1 => Some(far(self)),
+            _ => None,
+        };
+        let tier = if self.one_in(4) { Tier::Tentative } else { Tier::Strong };
+        let session = self.one_in(3).then(|| "session-1".to_owned());
+        let confidence = self.confidence();
+        Action::Save(Box::new(New { claim, from, until, confidence, tier, session, proposal }))
+    }
+
+    fn claim(&mut self, content: &str) -> Claim {
+        let mut claim = Claim::saying(content);
+        claim.importance = self.pick(&[0.5, 0.25, 0.9]);
+        if self.one_in(5) {
+            claim.summary = Some("in short".into());
+        }
+        if self.one_in(6) {
+            let kind = "said".to_owned();
+            let description = format!("so they said: {content}");
+            claim.evidence = vec![quipu_core::Evidence { kind, description }];
+        }
+        if self.one_in(3) {
+            let (domain, key) = self.pick(&PLACES);
+            claim.force = Force::Hard;
+            claim.domain = Some(domain.to_owned());
+            claim.key = Some(key.to_owned());
+            claim.value = Some(self.value());
+        } else if self.one_in(4) {
+            claim.domain = Some("food".into());
+        }
+        claim
+    }
+
+    /// Objects have their keys in an order that PostgreSQL would not keep.
+    fn value(&mut self) -> serde_json::Value {
+        match self.rng.random_range(0..4) {
+            0 => json!("vegan"),
+            1 => json!(["vegan", 9]),
+            2 => json!({ "longer": 1, "b": [true, null], "a": { "zz": 1, "y": 2.5 } }),
+            _ => json!(self.rng.random_range(0..3)),
+        }
+    }
+
+    fn edit(&mut self, user: usize, person: &Person, target: &Target) -> Edit {
+        let content = self.words(user);
+        match self.rng.random_range(0..24) {
+            // The words that are there already.
+            0..3 => {
+                let row = person.find(target, self.now).ok();
+                let row = row.and_then(|fact| person.current(fact, self.now));
+                let content = row.map_or(content, |row| row.claim.content.clone());
+                Edit { content: Some(content), ..Edit::default() }
+            }
+            3..5 => Edit { importance: Some(self.pick(&[0.1, 0.7])), ..Edit::default() },
+            5 => Edit { summary: Some(Some("shorter".into())), ..Edit::content(&content) },
+            6..9 => {
+                let (domain, key) = self.pick(&PLACES);
+                Edit {
+                    force: Some(Force::Hard),
+                    domain: Some(Some(domain.to_owned())),
+                    key: Some(Some(key.to_owned())),
+                    value: Some(Some(self.value())),
+                    ..Edit::content(&content)
+                }
+            }
+            9 => Edit { value: Some(Some(self.value())), ..Edit::default() },
+            10 => Edit {
+                force: Some(Force::Soft),
+                domain: Some(None),
+                key: Some(None),
+                value: Some(None),
+                ..Edit::default()
+            },
+            11 if self.one_in(2) => {
+                let domain = self.pick(&["astrology", "health"]);
+                Edit { domain: Some(Some(domain.to_owned())), ..Edit::content(&content) }
+            }
+            _ => Edit::content(&content),
+        }
+    }
+
+    fn confirmation(&mut self, user: usize, people: &[Person]) -> Action {
+        let wish = if self.one_in(2) { Wish::Waiting } else { Wish::Active };
+        let target = self.target(user, people, wish);
+        if self.one_in(6) {
+            return Action::Confirm { target, answer: Answer::No };
+        }
+        let shown = match self.rng.random_range(0..8) {
+            0 => Shown::Nothing,
+            1 => Shown::OtherWords,
+            _ => Shown::TheWords,
+        };
+        let edit = match wish == Wish::Waiting && self.one_in(3) || self.one_in(15) {
+            true => self.edit(user, &people[user], &target),
+            false => Edit::default(),
+        };
+        let edit = Box::new(edit);
+        Action::Confirm { target, answer: Answer::Yes { shown, edit } }
+    }
+
+    fn parting(&mut self, user: usize, people: &[Person]) -> Action {
+        let anywhere = if self.one_in(8) { self.rng.random_range(0..USERS) } else { user };
+        let ties = &people[anywhere].ties;
+        let open: Vec<_> = ties.iter().filter(|tie| tie.closed_by.is_none()).collect();
+        let Some(tie) = open.choose(&mut self.rng).copied().or(ties.last()) else {
+            let of = self.target(user, people, Wish::Anything);
+            return Action::Unlink { of, link: NOBODY };
+        };
+        let of = match self.rng.random_range(0..10) {
+            0 => self.target(user, people, Wish::Anything),
+            1..5 => Target::Fact(tie.from),
+            _ => Target::Fact(tie.to),
+        };
+        Action::Unlink { of, link: tie.no }
+    }
+
+    /// An operation to undo: the last one, an undo, any of them, somebody else's, or none.
+    fn operation(&mut self, user: usize, people: &[Person]) -> No {
+        let ops = &people[user].ops;
+        let last = ops.last().map_or(NOBODY, |op| op.no);
+        match self.rng.random_range(0..20) {
+            0 => NOBODY,
+            1 => {
+                let others = people.iter().enumerate().filter(|(other, _)| *other != user);
+                let theirs: Vec<No> =
+                    others.flat_map(|(_, other)| other.ops.iter().map(|op| op.no)).collect();
+                theirs.choose(&mut self.rng).copied().unwrap_or(NOBODY)
+            }
+            2..7 => {
+                let undos: Vec<No> =
+                    ops.iter().filter(|op| op.undoes.is_some()).map(|op| op.no).collect();
+                undos.choose(&mut self.rng).copied().unwrap_or(last)
+            }
+            7..11 => ops.choose(&mut self.rng).map_or(NOBODY, |op| op.no),
+            _ => last,
+        }
+    }
+
+    fn earlier_request<'s>(&mut self, user: usize, script: &'s [Step]) -> Option<&'s Step> {
+        let keyed: Vec<&Step> =
+            script.iter().filter(|step| step.user == user && step.key.is_some()).collect();
+        keyed.choose(&mut self.rng).copied()
+    }
+
+    // ------------------------------------------------------------ the pieces
+
+    fn one_in(&mut self, n: u32) -> bool {
+        self.rng.random_ratio(1, n)
+    }
+
+    fn pick<T: Copy>(&mut self, from: &[T]) -> T {
+        from[self.rng.random_range(0..from.len())]
+    }
+
+    fn confidence(&mut self) -> Option<f32> {
+        (!self.one_in(4)).then(|| self.pick(&[0.4, 0.8, 1.0]))
+    }
+
+    fn words(&mut self, user: usize) -> String {
+        format!("{} {} {}", self.pick(&VERBS), self.pick(&THINGS), canary(self.seed, user))
+    }
+
+    fn speaker(&mut self) -> Speaker {
+        if self.rng.random_range(0..100) < self.humans {
+            return Speaker::Human;
+        }
+        match self.rng.random_range(0..50) {
+            0..22 => Speaker::Key(Origin::Assistant),
+            22..27 => Speaker::Key(Origin::Tool),
+            27..30 => Speaker::Key(Origin::Import),
+            30..45 => Speaker::Extractor(Origin::UserTurn),
+            _ => Speaker::Extractor(Origin::Document),
+        }
+    }
+
+    /// The clock moves on; now and then it stands still or is set back.
+    fn pass(&mut self) {
+        self.now += match self.rng.random_range(0..40) {
+            0..4 => 0,
+            4..6 => 1,
+            6 => -self.rng.random_range(1..50),
+            7 => -self.rng.random_range(1..10 * SECOND),
+            8 => -self.rng.random_range(1..2 * DAY),
+            9..30 => self.rng.random_range(1..60 * SECOND),
+            30..36 => self.rng.random_range(1..DAY / 4),
+            36..39 => self.rng.random_range(1..10 * DAY),
+            _ => 31 * DAY,
+        };
+    }
+
+    fn offset(&mut self) -> i64 {
+        let scale = self.pick(&[50, 10 * SECOND, 3_600 * SECOND, DAY, 40 * DAY]);
+        self.rng.random_range(-scale..scale)
+    }
+
+    /// A date near something that happened to the target, or near now.
+    fn date(&mut self, person: &Person, target: &Target) -> i64 {
+        let fact = person.find(target, self.now).ok();
+        let rows: Vec<&Row> = person.rows.iter().filter(|row| Some(row.fact) == fact).collect();
+        let edge = match (rows.choose(&mut self.rng), self.rng.random_range(0..6)) {
+            (Some(row), 0) => row.valid.from,
+            (Some(row), 1) if row.valid.until < self.now + 1_000 * DAY => row.valid.until,
+            (Some(row), 2) => row.valid.from + (self.now - row.valid.from) / 2,
+            (Some(row), 3) => row.known.from,
+            _ => return self.now + self.offset(),
+        };
+        edge + self.pick(&[0, 0, 1, -1])
+    }
+
+    fn point(&mut self, person: &Person, target: Option<&Target>) -> Point {
+        let fact = person.rows.choose(&mut self.rng).map_or(NOBODY, |row| row.fact);
+        let near = target.cloned().unwrap_or(Target::Fact(fact));
+        let known = person.ops.choose(&mut self.rng).map(|op| op.at);
+        let known = known.map(|at| at + self.pick(&[0, 0, -1, 1, SECOND]));
+        let valid = Some(self.date(person, &near));
+        match self.rng.random_range(0..10) {
+            0 => Point::default(),
+            1 => Point { valid, known: None },
+            2 => Point { valid: None, known },
+            _ => Point { valid, known },
+        }
+    }
+
+    fn target(&mut self, user: usize, people: &[Person], wish: Wish) -> Target {
+        let person = &people[user];
+        match self.rng.random_range(0..50) {
+            0 => return Target::Fact(NOBODY),
+            1 => {
+                let erased: Vec<No> = person.erased.iter().copied().collect();
+                return Target::Fact(erased.choose(&mut self.rng).copied().unwrap_or(NOBODY));
+            }
+            2 | 3 => {
+                let others = people.iter().enumerate().filter(|(other, _)| *other != user);
+                let theirs: Vec<No> = others.flat_map(|(_, other)| other.facts.clone()).collect();
+                return Target::Fact(theirs.choose(&mut self.rng).copied().unwrap_or(NOBODY));
+            }
+            4..10 => return Target::Words(self.name(person)),
+            10..14 => {
+                let all: Vec<No> = person.facts.iter().copied().collect();
+                return Target::Fact(all.choose(&mut self.rng).copied().unwrap_or(NOBODY));
+            }
+            _ => {}
+        }
+        let fitting = current_rows(person, wish);
+        // Often what was touched last, so that one thing builds upon another.
+        let last = fitting.iter().max_by_key(|row| row.known.from).copied();
+        let row = match self.one_in(2) {
+            true => last.or(person.rows.last()),
+            false => fitting.choose(&mut self.rng).copied().or(person.rows.last()),
+        };
+        Target::Fact(row.map_or(NOBODY, |row| row.fact))
+    }
+
+    /// Words that may occur in one memory, in several or in none.
+    fn name(&mut self, person: &Person) -> String {
+        let row = current_rows(person, Wish::Active).choose(&mut self.rng).copied();
+        let text = match (row, self.rng.random_range(0..10)) {
+            (Some(row), 0..5) => row.claim.content.clone(),
+            (_, 0..6) => self.pick(&THINGS).to_owned(),
+            (_, 6) => self.pick(&VERBS).to_owned(),
+            // The beginning of every canary, so it occurs in all that the user has.
+            (_, 7) => "loui".to_owned(),
+            (_, 8) => "zebra".to_owned(),
+            _ => " ".to_owned(),
+        };
+        if self.one_in(2) { text.to_uppercase() } else { text }
+    }
+}
+
+fn is_named(target: &Target, fact: No) -> bool {
+    matches!(target, Target::Fact(no) if *no == fact)
+}
+
+/// The open rows that are as wished.
+fn current_rows(person: &Person, wish: Wish) -> Vec<&Row> {
+    let fits = |row: &&Row| {
+        row.open()
+            && match wish {
+                Wish::Active => row.state == State::Active,
+                Wish::Holding(at) => row.state == State::Active && row.valid.holds(at),
+                Wish::Waiting => row.waits(),
+                Wish::Gone => row.gone(),
+                Wish::Anything => true,
+            }
+    };
+    person.rows.iter().filter(fits).collect()
+}

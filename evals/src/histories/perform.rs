@@ -1,0 +1,175 @@
+//! Tells a step to the engine, and takes down its answer.
+
+use quipu_core::{Edit, Operation};
+use quipu_engine::directory::OptIn;
+use quipu_engine::facts::{
+    Decision, Filter, HistoryEntry, LinkView, Listing, Memory, Mode, NewMemory, Outcome, Update,
+};
+use quipu_engine::{Engine, Error, IdempotencyKey, Request, facts};
+
+use super::model::Person;
+use super::stage::{Bound, Cast, time};
+use super::step::{Action, Answer, Matching, Point, Shown, Step, Target};
+
+/// What the engine said.
+#[derive(Debug)]
+pub enum Reply {
+    Wrote(Box<Outcome>),
+    Opened,
+    Listed(Vec<Memory>),
+    Got(Box<Memory>),
+    Versions(Vec<HistoryEntry>),
+    Links(Vec<LinkView>),
+    Log(Vec<Operation>),
+}
+
+/// More than any history holds, so that every list is one page.
+pub const EVERYTHING: usize = 1_000;
+
+pub struct Performer<'a> {
+    pub engine: &'a Engine,
+    pub cast: &'a Cast,
+    pub bound: &'a Bound,
+    /// What the user should hold just before the step.
+    pub person: &'a Person,
+}
+
+impl Performer<'_> {
+    pub async fn perform(&self, step: &Step) -> Result<Reply, Error> {
+        let (engine, caller, now) = (self.engine, self.cast.caller(step), time(step.now));
+        match &step.action {
+            Action::OptIn { domain, open } => {
+                let open = if *open { OptIn::Open } else { OptIn::Shut };
+                engine.set_opt_in(&caller, domain, open, now).await.map(|_| Reply::Opened)
+            }
+            Action::List { status, point, page } => {
+                let filter = Filter { status: *status, ..Filter::default() };
+                let point = on_axes(*point);
+                let mut listing = Listing { filter, point, after: None, limit: *page };
+                let mut listed = Vec::new();
+                loop {
+                    let page = engine.list(&caller, &listing, now).await?;
+                    listed.extend(page.memories);
+                    listing.after = page.next;
+                    if listing.after.is_none() {
+                        return Ok(Reply::Listed(listed));
+                    }
+                }
+            }
+            Action::Get { target, point } => {
+                let memory = engine.get(&caller, &self.named(target), on_axes(*point), now).await?;
+                Ok(Reply::Got(Box::new(memory)))
+            }
+            Action::Versions(target) => {
+                engine.history(&caller, &self.named(target), now).await.map(Reply::Versions)
+            }
+            Action::Links(target) => {
+                engine.links(&caller, &self.named(target), now).await.map(Reply::Links)
+            }
+            Action::Log => {
+                let page = engine.operations(&caller, None, None, EVERYTHING, now).await?;
+                Ok(Reply::Log(page.operations))
+            }
+            _ => self.write(step).await.map(|outcome| Reply::Wrote(Box::new(outcome))),
+        }
+    }
+
+    async fn write(&self, step: &Step) -> Result<Outcome, Error> {
+        let (engine, request) = (self.engine, self.request(step).await);
+        match &step.action {
+            Action::Save(new) => {
+                let memory = NewMemory {
+                    claim: new.claim.clone(),
+                    valid_from: new.from.map(time),
+                    valid_until: new.until.map(time),
+                    session: new.session.clone(),
+                    turns: Vec::new(),
+                    confidence: new.confidence,
+                    tier: new.tier,
+                };
+                match new.proposal {
+                    true => engine.propose(&request, memory).await,
+                    false => engine.save(&request, memory).await,
+                }
+            }
+            Action::Change { target, edit, effective, confidence } => {
+                let mode = Mode::Change { effective: effective.map(time) };
+                let update = update(edit, mode, *confidence);
+                engine.update(&request, &self.named(target), update).await
+            }
+            Action::Correct { target, edit, from, until } => {
+                let mode = Mode::Correct {
+                    valid_from: from.map(time),
+                    valid_until: until.map(|until| until.map(time)),
+                };
+                engine.update(&request, &self.named(target), update(edit, mode, None)).await
+            }
+            Action::Forget(target) => engine.forget(&request, &self.named(target)).await,
+            Action::Delete(target) => engine.delete(&request, &self.named(target)).await,
+            Action::Restore(target) => engine.restore(&request, &self.named(target)).await,
+            Action::Erase(target) => engine.erase(&request, &self.named(target)).await,
+            Action::Confirm { target, answer } => {
+                let decision = self.decision(target, answer, step.now);
+                engine.confirm(&request, &self.named(target), decision).await
+            }
+            Action::Link { from, to, relation } => {
+                engine.link(&request, &self.named(from), &self.named(to), relation).await
+            }
+            Action::Unlink { of, link } => {
+                engine.unlink(&request, &self.named(of), self.bound.link(*link)).await
+            }
+            Action::UndoLast => engine.undo_last(&request).await,
+            Action::Undo(no) => engine.undo(&request, self.bound.operation(*no)).await,
+            _ => engine.purge(&request).await,
+        }
+    }
+
+    async fn request(&self, step: &Step) -> Request {
+        let mut request = Request::new(self.cast.caller(step), self.cast.moment(step));
+        request.idempotency = step.key.map(|key| IdempotencyKey {
+            key: format!("key-{}", key.name),
+            request_hash: key.request.to_be_bytes().to_vec(),
+        });
+        request.if_match = match (step.matching, step.action.target()) {
+            (Matching::Stale, _) => Some(Bound::no_version()),
+            (Matching::Fresh, Some(target)) => {
+                let point = facts::Point::default();
+                let named = self.named(target);
+                let seen = self.engine.get(&request.caller, &named, point, time(step.now)).await;
+                seen.ok().map(|memory| memory.version.id)
+            }
+            _ => None,
+        };
+        request
+    }
+
+    /// A yes carries the digest of the words as their author gave them.
+    fn decision(&self, target: &Target, answer: &Answer, now: i64) -> Decision {
+        let Answer::Yes { shown, edit } = answer else { return Decision::No };
+        let waiting = self.person.find(target, now).ok().and_then(|fact| {
+            let mut rows = self.person.rows.iter();
+            rows.find(|row| row.fact == fact && row.open() && row.waits())
+        });
+        let digest = match shown {
+            Shown::Nothing => None,
+            Shown::OtherWords => Some("0".repeat(64)),
+            Shown::TheWords => waiting.map(|row| row.claim.consent_digest()),
+        };
+        Decision::Yes { digest, edit: edit.clone() }
+    }
+
+    fn named(&self, target: &Target) -> facts::Target {
+        match target {
+            Target::Fact(no) => facts::Target::Id(self.bound.fact(*no)),
+            Target::Words(words) => facts::Target::Substring(words.clone()),
+        }
+    }
+}
+
+fn update(edit: &Edit, mode: Mode, confidence: Option<f32>) -> Update {
+    Update { mode, confidence, ..Update::change(edit.clone()) }
+}
+
+pub fn on_axes(point: Point) -> facts::Point {
+    facts::Point { as_of: point.valid.map(time), known_at: point.known.map(time) }
+}

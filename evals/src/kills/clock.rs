@@ -1,0 +1,31 @@
+//! The time of day, read once from the eval's own database, so that ids, which carry the time they
+//! were drawn at, can be held against the moment a request was sent.
+
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result};
+use quipu_core::OperationId;
+use tokio_postgres::Client;
+
+#[derive(Debug, Clone, Copy)]
+pub struct Clock {
+    read: Instant,
+    then: Duration,
+}
+
+impl Clock {
+    pub async fn read(client: &Client) -> Result<Self> {
+        const SQL: &str = "select floor(extract(epoch from clock_timestamp()) * 1000)::bigint";
+        let statement = client.prepare(SQL).await.context("clock")?;
+        let millis: i64 = client.query_one(&statement, &[]).await.context("clock")?.try_get(0)?;
+        // Taken after the answer, so that this clock is never ahead of the other.
+        Ok(Self { read: Instant::now(), then: Duration::from_millis(millis.unsigned_abs()) })
+    }
+
+    /// Whether the operation was surely made before this moment.
+    pub fn made_before(&self, operation: OperationId, moment: Instant) -> bool {
+        let Some(stamp) = operation.uuid().get_timestamp() else { return false };
+        let (seconds, nanos) = stamp.to_unix();
+        Duration::new(seconds, nanos) < self.then + moment.duration_since(self.read)
+    }
+}

@@ -1,0 +1,190 @@
+//! The processes a measurement needs: a PostgreSQL of its own and a Quipu server on it. Both end
+//! when their value is dropped.
+
+use std::fs::File;
+use std::net::{SocketAddr, TcpListener};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, bail, ensure};
+use tokio_postgres::{Client, NoTls};
+
+use super::http::Wire;
+
+/// The script that every development database comes from.
+const SCRIPT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../scripts/postgres");
+
+/// A connection that sees everything.
+pub async fn connect(url: &str) -> Result<Client> {
+    let (client, connection) =
+        tokio_postgres::connect(url, NoTls).await.context("PostgreSQL does not answer")?;
+    tokio::spawn(connection);
+    Ok(client)
+}
+
+pub fn free_port() -> Result<u16> {
+    Ok(TcpListener::bind("127.0.0.1:0").context("no free port")?.local_addr()?.port())
+}
+
+/// A PostgreSQL of the measurement's own.
+pub struct Cluster {
+    dir: PathBuf,
+    pub port: u16,
+    keep: bool,
+    settings: String,
+}
+
+impl Cluster {
+    pub fn start(dir: &Path, keep: bool, shared_buffers: &str) -> Result<Self> {
+        std::fs::create_dir_all(dir).with_context(|| dir.display().to_string())?;
+        let settings = format!(
+            "-c shared_buffers={shared_buffers} -c max_wal_size=16GB -c checkpoint_timeout=30min \
+             -c synchronous_commit=on"
+        );
+        let cluster = Self { dir: dir.to_owned(), port: free_port()?, keep, settings };
+        cluster.script(&["start"])?;
+        Ok(cluster)
+    }
+
+    fn script(&self, arguments: &[&str]) -> Result<String> {
+        let output = Command::new(SCRIPT)
+            .args(arguments)
+            .env_remove("DATABASE_URL")
+            .env("QUIPU_PG_DIR", self.dir.join("cluster"))
+            .env("QUIPU_PG_PORT", self.port.to_string())
+            .env("QUIPU_PG_OPTS", &self.settings)
+            .stderr(Stdio::inherit())
+            .output()
+            .context("scripts/postgres")?;
+        ensure!(output.status.success(), "scripts/postgres {arguments:?} failed");
+        Ok(String::from_utf8_lossy(&output.stdout).trim().to_owned())
+    }
+
+    pub fn url(&self, database: &str) -> String {
+        format!("postgres://postgres@127.0.0.1:{}/{database}", self.port)
+    }
+
+    /// The folder of PostgreSQL's programs.
+    pub fn programs(&self) -> Result<PathBuf> {
+        Ok(self.script(&["bin"])?.into())
+    }
+}
+
+impl Drop for Cluster {
+    fn drop(&mut self) {
+        let command = if self.keep { "stop" } else { "destroy" };
+        if let Err(error) = self.script(&[command]) {
+            eprintln!("load: the database did not stop: {error:#}");
+        }
+        if !self.keep {
+            // What could not be removed is only litter in a temporary folder.
+            let _ = std::fs::remove_dir_all(&self.dir);
+        }
+    }
+}
+
+/// How a server is started.
+pub struct Serve<'a> {
+    pub program: &'a Path,
+    pub database: &'a str,
+    /// `off` or `keys`.
+    pub auth: &'a str,
+    pub pool: usize,
+    pub migrate: bool,
+    /// Where its log goes: it writes a line for each request, as it would in production.
+    pub log: &'a Path,
+}
+
+/// A Quipu server.
+pub struct Server {
+    child: Child,
+    pub address: SocketAddr,
+}
+
+impl Server {
+    pub async fn start(serve: &Serve<'_>) -> Result<Self> {
+        let address = SocketAddr::from(([127, 0, 0, 1], free_port()?));
+        let log = File::create(serve.log).with_context(|| serve.log.display().to_string())?;
+        let mut command = Command::new(serve.program);
+        command
+            .args(["serve", "--database-url", serve.database, "--auth", serve.auth])
+            .args(["--listen", &address.to_string(), "--pool-size", &serve.pool.to_string()])
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(log);
+        if serve.migrate {
+            command.arg("--migrate");
+        }
+        // A developer's own settings must not change what is measured.
+        for (name, _) in std::env::vars().filter(|(name, _)| name.starts_with("QUIPU_")) {
+            command.env_remove(name);
+        }
+        let child =
+            command.spawn().with_context(|| format!("cannot run {}", serve.program.display()))?;
+        let mut server = Self { child, address };
+        server.wait(serve.log).await?;
+        Ok(server)
+    }
+
+    async fn wait(&mut self, log: &Path) -> Result<()> {
+        let started = Instant::now();
+        while started.elapsed() < Duration::from_secs(60) {
+            if let Some(status) = self.child.try_wait()? {
+                let said = std::fs::read_to_string(log).unwrap_or_default();
+                bail!("the server ended with {status}: {said}");
+            }
+            if let Ok(mut wire) = Wire::connect(self.address).await
+                && let Ok(answer) =
+                    wire.ask(b"GET /readyz HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n").await
+                && answer.status == 200
+            {
+                return Ok(());
+            }
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+        bail!("the server was not ready within a minute")
+    }
+
+    pub fn pid(&self) -> u32 {
+        self.child.id()
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        // It holds nothing that needs a farewell.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// The server's program: as told, or beside this one.
+pub fn server_program(told: Option<&Path>) -> Result<PathBuf> {
+    if let Some(told) = told {
+        return Ok(told.to_owned());
+    }
+    let beside = std::env::current_exe()?.with_file_name("quipu");
+    ensure!(
+        beside.exists(),
+        "no {}; build it with `cargo build --profile fast`, or name it with --server or QUIPU_BIN",
+        beside.display()
+    );
+    Ok(beside)
+}
+
+/// A new key for the whole tenant: its id, and the secret to show.
+pub fn create_key(program: &Path, database: &str, tenant: &str) -> Result<(String, String)> {
+    let output = Command::new(program)
+        .args(["key", "create", "--json", "--name", "load", "--tenant", tenant])
+        .args(["--database-url", database])
+        .output()
+        .context("quipu key create")?;
+    let said = String::from_utf8_lossy(&output.stderr);
+    ensure!(output.status.success(), "quipu key create: {said}");
+    let key: serde_json::Value = serde_json::from_slice(&output.stdout)?;
+    let text = |name: &str| -> Result<String> {
+        Ok(key[name].as_str().with_context(|| format!("a key without {name}"))?.to_owned())
+    };
+    Ok((text("id")?, text("secret")?))
+}

@@ -1,0 +1,112 @@
+//! Who spent the processor's time: the server, PostgreSQL, the client, or somebody else.
+//!
+//! Read from /proc, in ticks of 10 ms; over a few seconds that is exact enough to say where a
+//! request's cost lies. Elsewhere than on Linux the figures are simply absent.
+
+use std::time::Instant;
+
+use serde::Serialize;
+
+const TICK_MICROS: f64 = 10_000.0;
+
+/// Which processes to watch.
+#[derive(Debug, Clone, Copy)]
+pub struct Watch {
+    pub server: Option<u32>,
+    /// PostgreSQL's first process, the parent of all its others.
+    pub postmaster: u32,
+    pub client: u32,
+}
+
+struct Reading {
+    at: Instant,
+    server: u64,
+    postgres: u64,
+    client: u64,
+    busy: u64,
+}
+
+/// A measurement under way.
+pub struct Meter {
+    watch: Watch,
+    start: Option<Reading>,
+}
+
+/// Cores in use on average, over a stretch of time.
+#[derive(Debug, Clone, Copy, Default, Serialize)]
+pub struct Cores {
+    pub server: f64,
+    pub postgres: f64,
+    pub client: f64,
+    /// Everything else on the machine: what disturbed the measurement.
+    pub others: f64,
+}
+
+impl Meter {
+    pub fn start(watch: Watch) -> Self {
+        Self { watch, start: read(watch) }
+    }
+
+    pub fn stop(&self) -> Option<Cores> {
+        let (start, end) = (self.start.as_ref()?, read(self.watch)?);
+        let micros = end.at.duration_since(start.at).as_micros() as f64;
+        let cores = |end: u64, start: u64| end.saturating_sub(start) as f64 * TICK_MICROS / micros;
+        let server = cores(end.server, start.server);
+        let postgres = cores(end.postgres, start.postgres);
+        let client = cores(end.client, start.client);
+        let others = cores(end.busy, start.busy) - server - postgres - client;
+        Some(Cores { server, postgres, client, others: others.max(0.0) })
+    }
+}
+
+fn read(watch: Watch) -> Option<Reading> {
+    let mut postgres = process(watch.postmaster)?.ticks;
+    for entry in std::fs::read_dir("/proc").ok()?.flatten() {
+        let Some(pid) = entry.file_name().to_str().and_then(|name| name.parse().ok()) else {
+            continue;
+        };
+        // A process that ended meanwhile has no say any more.
+        if let Some(found) = process(pid).filter(|found| found.parent == watch.postmaster) {
+            postgres += found.ticks;
+        }
+    }
+    Some(Reading {
+        at: Instant::now(),
+        server: watch.server.map_or(Some(0), |pid| Some(process(pid)?.ticks))?,
+        postgres,
+        client: process(watch.client)?.ticks,
+        busy: busy()?,
+    })
+}
+
+struct Process {
+    parent: u32,
+    ticks: u64,
+}
+
+fn process(pid: u32) -> Option<Process> {
+    let text = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    // The name in brackets may hold anything; the fields are counted from behind it.
+    let fields: Vec<&str> = text.rsplit_once(')')?.1.split_whitespace().collect();
+    let number = |at: usize| -> Option<u64> { fields.get(at)?.parse().ok() };
+    Some(Process { parent: fields.get(1)?.parse().ok()?, ticks: number(11)? + number(12)? })
+}
+
+/// The parent of a process.
+pub fn parent(pid: u32) -> Option<u32> {
+    process(pid).map(|process| process.parent)
+}
+
+/// The ticks that all processors were not idle.
+fn busy() -> Option<u64> {
+    let text = std::fs::read_to_string("/proc/stat").ok()?;
+    let fields: Vec<u64> =
+        text.lines().next()?.split_whitespace().skip(1).filter_map(|f| f.parse().ok()).collect();
+    // user, nice, system, idle, iowait, irq, softirq
+    Some(fields.iter().take(7).enumerate().filter(|(i, _)| ![3, 4].contains(i)).map(|f| f.1).sum())
+}
+
+/// How many processors there are.
+pub fn processors() -> usize {
+    std::thread::available_parallelism().map_or(1, usize::from)
+}

@@ -1,0 +1,216 @@
+//! The rows of a life: what the engine would have written, from the record's own rules.
+//!
+//! Everything a fact holds follows from the seed, its user and its number, so a fact that changes
+//! later is told again rather than remembered.
+
+use anyhow::{Context, Result};
+use quipu_core::record::{self, Provenance};
+use quipu_core::{
+    Caller, Claim, Edit, FactId, Ids, Operation, Origin, Period, Stamp, State, TenantId, Timestamp,
+    UserId, Verb, Version,
+};
+use rand::rngs::StdRng;
+use rand::{Rng, SeedableRng};
+
+use super::words::Vocabulary;
+
+/// The tenant of a server without authentication, so that both doors lead to the same rows.
+pub const TENANT: &str = "local";
+pub const HEAVY: &str = "heavy";
+
+pub fn tenant() -> TenantId {
+    TenantId::named(TENANT)
+}
+
+pub fn user_name(index: u32) -> String {
+    format!("user-{index:06}")
+}
+
+/// A user, as the engine sees them: a caller who holds a key.
+pub struct Person {
+    pub caller: Caller,
+    /// Tells the users of one seed apart.
+    number: u64,
+}
+
+impl Person {
+    pub fn new(name: &str, number: u64, credential: &str) -> Self {
+        Self { caller: Caller::key(tenant(), name, credential, Origin::Assistant), number }
+    }
+
+    pub fn user(&self) -> UserId {
+        self.caller.user
+    }
+}
+
+/// One operation and every version it leaves behind, those it closed included.
+pub struct Written {
+    pub operation: Operation,
+    pub versions: Vec<Version>,
+}
+
+pub struct Life {
+    vocabulary: Vocabulary,
+    seed: u64,
+}
+
+/// What is said about a fact, with the seed of the ids it gets.
+struct Said {
+    seed: [u8; 16],
+    claim: Claim,
+    /// What it will be changed to, and the seed of the change, if it is one that changes.
+    change: Option<([u8; 16], Edit)>,
+}
+
+impl Life {
+    pub fn new(seed: u64) -> Self {
+        Self { vocabulary: Vocabulary::new(seed), seed }
+    }
+
+    fn said(&self, person: &Person, index: u32) -> Said {
+        let mixed = (self.seed ^ person.number.wrapping_mul(0x9e37_79b9_7f4a_7c15))
+            .wrapping_add(u64::from(index).wrapping_mul(0xd1b5_4a32_d192_ed03));
+        let mut rng = StdRng::seed_from_u64(mixed);
+        let changes = rng.random_ratio(1, 10);
+        let (seed, claim) = (rng.random(), self.vocabulary.claim(&mut rng, index));
+        let change =
+            changes.then(|| (rng.random(), Edit::content(&self.vocabulary.sentence(&mut rng))));
+        Said { seed, claim, change }
+    }
+
+    /// The save of a user's fact number `index`, and whether the fact is one that changes.
+    pub fn save(&self, person: &Person, index: u32, at: Timestamp) -> (Written, bool) {
+        let said = self.said(person, index);
+        (save(person, said.claim, stamp(at, said.seed)), said.change.is_some())
+    }
+
+    /// The change of a fact that was saved at `saved`. What it leaves are the edition that was
+    /// closed, the same edition with its end, and the new one.
+    pub fn change(
+        &self,
+        person: &Person,
+        index: u32,
+        saved: Timestamp,
+        at: Timestamp,
+    ) -> Result<Written> {
+        let said = self.said(person, index);
+        let (seed, edit) = said.change.context("a fact that never changes")?;
+        let mut versions = save(person, said.claim, stamp(saved, said.seed)).versions;
+        let mut stamp = stamp(at, seed);
+        let provenance = Provenance::stated(person.caller.voice);
+        let changes = record::change(&versions, &edit, at, 2, &provenance, &mut stamp)
+            .context("a change the record refuses")?;
+        for version in &mut versions {
+            version.known.until = Some(at);
+            version.closed_by = Some(stamp.operation);
+        }
+        let facts = versions.iter().map(|version| version.fact).collect();
+        versions.extend(changes.opens);
+        Ok(Written { operation: operation(person, Verb::Change, &stamp, facts), versions })
+    }
+}
+
+fn save(person: &Person, claim: Claim, mut stamp: Stamp) -> Written {
+    let (valid, provenance) = (Period::since(stamp.at), Provenance::stated(person.caller.voice));
+    let versions = record::save(claim, State::Active, valid, provenance, &mut stamp).opens;
+    let facts = versions.iter().map(|version| version.fact).collect();
+    Written { operation: operation(person, Verb::Save, &stamp, facts), versions }
+}
+
+/// The order of draws is the engine's: the operation first.
+fn stamp(at: Timestamp, seed: [u8; 16]) -> Stamp {
+    let mut ids = Ids::new(at, seed);
+    Stamp { at, operation: ids.operation(), ids }
+}
+
+fn operation(person: &Person, verb: Verb, stamp: &Stamp, facts: Vec<FactId>) -> Operation {
+    Operation {
+        id: stamp.operation,
+        verb,
+        at: stamp.at,
+        caller: person.caller.kind,
+        credential: person.caller.credential.clone(),
+        voice: person.caller.voice,
+        facts,
+        undoes: None,
+        undone_by: None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashMap;
+
+    use quipu_engine::facts::{NewMemory, Target, Update};
+    use quipu_engine::{Engine, Moment, Request};
+    use quipu_store::testing::TestDatabase;
+    use tokio_postgres::Client;
+
+    use super::*;
+    use crate::load::fill::{Stage, fill};
+
+    /// Every row of the record as text.
+    async fn rows(admin: &Client) -> Vec<String> {
+        let sql = "select to_jsonb(t)::text from users t union all \
+                   select to_jsonb(t)::text from operation t union all \
+                   select to_jsonb(t)::text from fact t union all \
+                   select to_jsonb(t)::text from fact_version t order by 1";
+        admin.query(sql, &[]).await.unwrap().iter().map(|row| row.get(0)).collect()
+    }
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn a_fill_is_what_the_engine_would_have_written() {
+        let stage = Stage {
+            first: 0,
+            users: 3,
+            facts: 25,
+            heavy: 40,
+            seed: 7,
+            time: (0.0, 1.0),
+            credential: "k1".into(),
+        };
+        let (filled, told) = (TestDatabase::fresh().await, TestDatabase::fresh().await);
+        let count = fill(&filled.url(), stage).await.unwrap();
+        assert_eq!(count.facts, 115);
+        let admin = filled.admin().await;
+
+        let engine = Engine::connect(&told.connect()).unwrap();
+        engine.ensure_tenant(TENANT, Timestamp::UNIX_EPOCH).await.unwrap();
+        let life = Life::new(7);
+        let person = |name: &str| {
+            let number = name.strip_prefix("user-").map_or(u64::MAX, |n| n.parse().unwrap());
+            Person::new(name, number, "k1")
+        };
+        let (mut next, mut facts) = (HashMap::new(), HashMap::new());
+        let sql = "select u.name, o.recorded_at, o.facts[1], o.verb from operation o \
+                   join users u using (user_id) order by o.recorded_at";
+        for row in admin.query(sql, &[]).await.unwrap() {
+            let (name, now, verb): (String, Timestamp, &str) = (row.get(0), row.get(1), row.get(3));
+            let fact = FactId::from_uuid(row.get(2));
+            let person = person(&name);
+            let request = |seed| Request::new(person.caller.clone(), Moment { now, seed });
+            if verb == "save" {
+                let index: &mut u32 = next.entry(name).or_default();
+                facts.insert(fact, *index);
+                let said = life.said(&person, *index);
+                let new = NewMemory { claim: said.claim, ..NewMemory::saying("") };
+                engine.save(&request(said.seed), new).await.unwrap();
+                *index += 1;
+            } else {
+                let (seed, edit) = life.said(&person, facts[&fact]).change.unwrap();
+                let update = Update::change(edit);
+                engine.update(&request(seed), &Target::Id(fact), update).await.unwrap();
+            }
+        }
+        // A user is made with their first fact; the fill makes all of them at its beginning.
+        for side in [&admin, &told.admin().await] {
+            side.batch_execute("update users set created_at = 'epoch'").await.unwrap();
+        }
+        let (filled, told) = (rows(&admin).await, rows(&told.admin().await).await);
+        assert_eq!(filled.len(), told.len());
+        for (filled, told) in filled.iter().zip(&told) {
+            assert_eq!(filled, told);
+        }
+        assert!(filled.iter().any(|row| row.contains("\"verb\": \"change\"")));
+    }
+}

@@ -1,0 +1,32 @@
+//! `quipu-evals`: runs one of the proofs and exits with 1 if it fails.
+
+use clap::{Parser, Subcommand};
+
+#[derive(Parser)]
+#[command(
+    name = "quipu-evals",
+    about = "Long proofs about Quipu; each prints its seed and figures"
+)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Random histories of all verbs, checked step by step against a reference model.
+    Histories(quipu_evals::histories::Args),
+    /// Kills under load: nothing acknowledged may be lost, doubled or half-done.
+    Kills(quipu_evals::kills::Args),
+    /// What a request costs through HTTP, beside the same SQL run bare.
+    Load(quipu_evals::load::Args),
+}
+
+#[tokio::main]
+async fn main() -> anyhow::Result<()> {
+    match Cli::parse().command {
+        Command::Histories(args) => quipu_evals::histories::run(args).await,
+        Command::Kills(args) => quipu_evals::kills::run(args).await,
+        Command::Load(args) => quipu_evals::load::run(args).await,
+    }
+}
