@@ -123,12 +123,13 @@ pub async fn saying_the_same(
     one(&scope.query(SQL, &params).await?, version)
 }
 
-/// Who holds the place of a hard memory's (domain, key) from `from` on.
+/// Who holds the place of a hard memory's (domain, key) from `from` on, other than `asking`.
 pub async fn holder_of_key(
     scope: &Scope,
     domain: &str,
     key: &str,
     from: Timestamp,
+    asking: Option<FactId>,
 ) -> Result<Option<Version>> {
     // Found by scanning the user's live hard memories: it is asked only after a conflict, and an
     // index for it would be paid for by every write.
@@ -138,9 +139,11 @@ pub async fn holder_of_key(
         " from fact_version where user_id = $1 and known_until is null and state = 'active' \
            and force = 'hard' and domain = $2 and key = $3 \
            and (valid_until is null or valid_until > $4) \
+           and ($5::uuid is null or fact_id <> $5) \
           order by valid_from, version_id limit 1"
     );
-    let params: [Param<'_>; 4] = [&scope.user().uuid(), &domain, &key, &from];
+    let asking = asking.map(FactId::uuid);
+    let params: [Param<'_>; 5] = [&scope.user().uuid(), &domain, &key, &from, &asking];
     one(&scope.query(SQL, &params).await?, version)
 }
 
@@ -151,7 +154,7 @@ pub async fn value_of_key(
     key: &str,
     now: Timestamp,
 ) -> Result<Option<Version>> {
-    Ok(holder_of_key(scope, domain, key, now).await?.filter(|v| v.valid.contains(now)))
+    Ok(holder_of_key(scope, domain, key, now, None).await?.filter(|v| v.valid.contains(now)))
 }
 
 /// The versions of these facts that an operation opened or closed.

@@ -107,6 +107,15 @@ pub async fn live(scope: &Scope, fact: FactId, now: Timestamp) -> Result<Vec<Lin
     all(&scope.query(SQL, &params).await?, link)
 }
 
+/// The operation that last ended a link, by the link it first was.
+pub async fn last_closed(scope: &Scope, root: LinkId) -> Result<Option<OperationId>> {
+    const SQL: &str = "select closed_by from link \
+                        where user_id = $1 and (link_id = $2 or reopens = $2) \
+                          and closed_by is not null order by known_until desc limit 1";
+    let rows = scope.query(SQL, &[&scope.user().uuid(), &root.uuid()]).await?;
+    one(&rows, |row| Ok(OperationId::from_uuid(Columns::of(row, "link").take()?)))
+}
+
 /// The links that an operation opened or closed.
 pub async fn touched_by(scope: &Scope, operation: OperationId) -> Result<Vec<Link>> {
     const SQL: &str = concat!(

@@ -8,16 +8,11 @@ use crate::error::Result;
 use crate::row::{Columns, all, one};
 use crate::scope::{Batch, Param, Scope};
 
-/// `undone_by` is the newest undo of the operation that has not itself been undone.
+/// `undone_by` is filled in by [`standing`].
 macro_rules! operation_columns {
     () => {
         "o.operation_id, o.verb, o.recorded_at, o.caller, o.credential, o.origin, o.extracted, \
-         o.facts, o.undoes, \
-         (select u.operation_id from operation u \
-           where u.user_id = $1 and u.undoes = o.operation_id \
-             and not exists (select 1 from operation r \
-                              where r.user_id = $1 and r.undoes = u.operation_id) \
-           order by u.recorded_at desc limit 1)"
+         o.facts, o.undoes"
     };
 }
 
@@ -32,8 +27,35 @@ fn operation(row: &Row) -> Result<Operation> {
         voice: Voice { origin: c.word(Origin::parse)?, extracted: c.take()? },
         facts: c.take::<Vec<Uuid>>()?.into_iter().map(FactId::from_uuid).collect(),
         undoes: c.take::<Option<Uuid>>()?.map(OperationId::from_uuid),
-        undone_by: c.take::<Option<Uuid>>()?.map(OperationId::from_uuid),
+        undone_by: None,
     })
+}
+
+/// Says of each operation which undo of it stands: the newest one that has not itself been undone by
+/// an undo that stands.
+async fn standing(scope: &Scope, mut operations: Vec<Operation>) -> Result<Vec<Operation>> {
+    const SQL: &str = "with recursive undo as ( \
+                         select operation_id, undoes, recorded_at from operation \
+                          where user_id = $1 and undoes = any($2) \
+                         union \
+                         select o.operation_id, o.undoes, o.recorded_at from undo \
+                           join operation o on o.user_id = $1 and o.undoes = undo.operation_id) \
+                       select operation_id, undoes from undo order by recorded_at desc";
+    fn undone_by(undos: &[(Uuid, Uuid)], id: Uuid) -> Option<Uuid> {
+        let of = undos.iter().filter(|(_, undoes)| *undoes == id);
+        of.map(|(undo, _)| *undo).find(|undo| undone_by(undos, *undo).is_none())
+    }
+    let ids: Vec<Uuid> = operations.iter().map(|operation| operation.id.uuid()).collect();
+    let rows = scope.query(SQL, &[&scope.user().uuid(), &ids]).await?;
+    let undos: Vec<(Uuid, Uuid)> = all(&rows, |row| {
+        let mut c = Columns::of(row, "operation");
+        Ok((c.take()?, c.take()?))
+    })?;
+    for operation in &mut operations {
+        let undo = undone_by(&undos, operation.id.uuid());
+        operation.undone_by = undo.map(OperationId::from_uuid);
+    }
+    Ok(operations)
 }
 
 /// When the user last wrote. The next operation must come after it, whatever the clock says.
@@ -73,7 +95,8 @@ pub async fn find(scope: &Scope, id: OperationId) -> Result<Option<Operation>> {
         operation_columns!(),
         " from operation o where o.user_id = $1 and o.operation_id = $2"
     );
-    one(&scope.query(SQL, &[&scope.user().uuid(), &id.uuid()]).await?, operation)
+    let found = all(&scope.query(SQL, &[&scope.user().uuid(), &id.uuid()]).await?, operation)?;
+    Ok(standing(scope, found).await?.pop())
 }
 
 /// Up to `limit` operations before `before`, newest first; only those on `fact` if one is given.
@@ -93,5 +116,5 @@ pub async fn page(
     );
     let fact = fact.map(FactId::uuid);
     let params: [Param<'_>; 4] = [&scope.user().uuid(), &before, &fact, &limit];
-    all(&scope.query(SQL, &params).await?, operation)
+    standing(scope, all(&scope.query(SQL, &params).await?, operation)?).await
 }

@@ -31,6 +31,8 @@ pub struct Bench {
     pub admin: Client,
     pub postmaster: u32,
     pub pool: usize,
+    /// What the server logs.
+    pub filter: String,
     /// Where logs and scripts go.
     pub dir: PathBuf,
     pub lasting: Duration,
@@ -47,8 +49,6 @@ pub struct Heard {
     pub sent: Sent,
     /// Whom it was about.
     pub target: Target,
-    /// Its opening words, for whoever wants to run a statement as the server does.
-    pub trace: Trace,
 }
 
 impl Bench {
@@ -72,6 +72,7 @@ impl Bench {
             admin,
             postmaster,
             pool: 16,
+            filter: "info".into(),
             dir,
             lasting: Duration::from_secs(10),
             warm_up: Duration::from_secs(1),
@@ -83,8 +84,16 @@ impl Bench {
 
     pub async fn serve(&self, database: &str, auth: &str, pool: usize) -> Result<Server> {
         let log = self.dir.join("server.log");
-        let program = &self.program;
-        Server::start(&Serve { program, database, auth, pool, migrate: false, log: &log }).await
+        Server::start(&Serve {
+            program: &self.program,
+            database,
+            auth,
+            pool,
+            migrate: false,
+            filter: &self.filter,
+            log: &log,
+        })
+        .await
     }
 
     fn asking(&self, operation: Operation, targets: Vec<Target>, secret: Option<&str>) -> Asking {
@@ -164,7 +173,7 @@ impl Bench {
                 round_trips: trace.len(),
                 statements: template.flights.iter().map(|(flight, _)| flight.len()).sum(),
             };
-            heard.push(Heard { operation, template, sent, target, trace });
+            heard.push(Heard { operation, template, sent, target });
         }
         Ok(heard)
     }
@@ -200,6 +209,11 @@ impl Bench {
         Ok((sample.context("the crowd")??, cores))
     }
 
+    async fn wal(&self) -> Result<Wal> {
+        let sql = "select pg_wal_lsn_diff(pg_current_wal_insert_lsn(), '0/0')::float8";
+        Ok(Wal(self.admin.query_one(sql, &[]).await?.get(0)))
+    }
+
     /// One operation with one number of clients, both ways.
     pub async fn cell(
         &mut self,
@@ -211,18 +225,22 @@ impl Bench {
     ) -> Result<Cell> {
         let operation = heard.operation;
         let mut drawn = self.drawn(operation).await?;
+        let before = self.wal().await?;
         let (sample, cores) =
             self.http(server, operation, clients, drawn.clone(), Some(secret)).await?;
-        let http = Side::new(&sample, cores);
+        let mut http = Side::new(&sample, cores);
+        http.wal_bytes = self.wal().await?.each(before, &sample, self.warm_up);
         if operation.is_write() {
             // What HTTP has just written must not be what the other side finds.
             drawn = self.drawn(operation).await?;
         }
         let scripts = heard.template.scripts(operation, &drawn);
         let how = self.how(clients);
+        let before = self.wal().await?;
         let (sample, cores) =
             pgbench.run(&scripts, how).await.with_context(|| operation.name().to_owned())?;
-        let bare = Side::new(&sample, cores);
+        let mut bare = Side::new(&sample, cores);
+        bare.wal_bytes = self.wal().await?.each(before, &sample, self.warm_up);
         let ratio = http.per_second / bare.per_second;
         eprintln!(
             "{:<10} {clients:>3} clients: HTTP {:>7}/s p99 {:>6.2} ms, bare {:>7}/s p99 {:>6.2} ms, \
@@ -280,6 +298,18 @@ impl Bench {
             small,
             large,
         })
+    }
+}
+
+/// How much has ever been written to the log.
+#[derive(Clone, Copy)]
+struct Wal(f64);
+
+impl Wal {
+    /// What each request of a sample added since `before`, those of the warm-up counted in.
+    fn each(self, before: Wal, sample: &Sample, warm_up: Duration) -> f64 {
+        let requests = sample.per_second() * (sample.seconds + warm_up.as_secs_f64());
+        (self.0 - before.0) / requests.max(1.0)
     }
 }
 

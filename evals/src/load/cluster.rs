@@ -92,7 +92,8 @@ pub struct Serve<'a> {
     pub auth: &'a str,
     pub pool: usize,
     pub migrate: bool,
-    /// Where its log goes: it writes a line for each request, as it would in production.
+    /// What it logs, and where to.
+    pub filter: &'a str,
     pub log: &'a Path,
 }
 
@@ -109,7 +110,14 @@ impl Server {
         let mut command = Command::new(serve.program);
         command
             .args(["serve", "--database-url", serve.database, "--auth", serve.auth])
-            .args(["--listen", &address.to_string(), "--pool-size", &serve.pool.to_string()])
+            .args([
+                "--log",
+                serve.filter,
+                "--listen",
+                &address.to_string(),
+                "--pool-size",
+                &serve.pool.to_string(),
+            ])
             .stdin(Stdio::null())
             .stdout(Stdio::null())
             .stderr(log);

@@ -83,6 +83,9 @@ pub struct Args {
     /// Connections in the server's pool.
     #[arg(long, default_value_t = 16)]
     pub pool: usize,
+    /// What the server logs; by default a line for each request, as in production.
+    #[arg(long, default_value = "info", value_name = "FILTER")]
+    pub server_log: String,
     /// Print the report as JSON.
     #[arg(long)]
     pub json: bool,
@@ -177,7 +180,15 @@ async fn measure(args: &Args) -> Result<Option<Report>> {
     }
     let cluster = Cluster::start(&dir, args.keep.is_some(), memory(args.quick))?;
     let filled = match found {
-        Some(found) => found.fill,
+        Some(found) => {
+            for database in [LARGE, SMALL] {
+                let url = cluster.url(database);
+                migrate(&program, &url, &out).await.with_context(|| {
+                    format!("{} may be of an older schema; fill another", dir.display())
+                })?;
+            }
+            found.fill
+        }
         None => {
             let filled = build(&cluster, &program, &plan, &out).await?;
             let kept_now = Kept { plan: plan.clone(), fill: filled.clone() };
@@ -196,6 +207,22 @@ fn memory(quick: bool) -> &'static str {
     if quick { "256MB" } else { "4GB" }
 }
 
+/// Brings a database's schema up to date, as a server does when it is told to.
+async fn migrate(program: &Path, url: &str, out: &Path) -> Result<()> {
+    let log = out.join("server.log");
+    Server::start(&Serve {
+        program,
+        database: url,
+        auth: "keys",
+        pool: 2,
+        migrate: true,
+        filter: "info",
+        log: &log,
+    })
+    .await
+    .map(drop)
+}
+
 /// Makes the schema and fills it: a twentieth of the users first, of which a copy is kept, then the
 /// others.
 async fn build(cluster: &Cluster, program: &Path, plan: &Plan, out: &Path) -> Result<Vec<Filled>> {
@@ -207,9 +234,7 @@ async fn build(cluster: &Cluster, program: &Path, plan: &Plan, out: &Path) -> Re
     }
     admin.batch_execute(&format!("create database {LARGE}")).await?;
     let url = cluster.url(LARGE);
-    let log = out.join("server.log");
-    let serve = Serve { program, database: &url, auth: "keys", pool: 2, migrate: true, log: &log };
-    drop(Server::start(&serve).await.context("making the schema")?);
+    migrate(program, &url, out).await.context("making the schema")?;
     let (credential, _) = create_key(program, &url, life::TENANT)?;
     let small = plan.users / GROWTH;
     let early = f64::from(small) / f64::from(plan.users);
@@ -253,6 +278,7 @@ async fn bench(
     let (_, secret) = create_key(&program, &url, life::TENANT)?;
     let mut bench = Bench::new(cluster, LARGE, program, out.to_owned(), args.seed).await?;
     bench.pool = args.pool;
+    bench.filter.clone_from(&args.server_log);
     bench.lasting = Duration::from_secs(args.seconds.unwrap_or(if args.quick { 2 } else { 10 }));
     bench.warm_up = Duration::from_millis(if args.quick { 0 } else { 1000 });
     bench.prewarm().await?;

@@ -21,6 +21,8 @@ pub struct Side {
     pub errors: u64,
     pub first_error: Option<String>,
     pub cpu: Option<Cost>,
+    /// Bytes that each request added to PostgreSQL's log.
+    pub wal_bytes: f64,
 }
 
 /// Processor time per request, in microseconds.
@@ -51,6 +53,7 @@ impl Side {
                 client: each(cores.client),
                 others_cores: cores.others,
             }),
+            wal_bytes: 0.0,
         }
     }
 }
@@ -195,6 +198,8 @@ impl Report {
             "bare PostgreSQL",
             "pgbench",
             "sum",
+            "WAL bytes",
+            "bare WAL",
         ])];
         for cell in &self.cells {
             let (Some(http), Some(bare)) = (cell.http.cpu, cell.bare.cpu) else { continue };
@@ -209,6 +214,7 @@ impl Report {
             ];
             let mut row = vec![cell.operation.name().to_owned(), cell.clients.to_string()];
             row.extend(figures.map(|micros| format!("{micros:.0}")));
+            row.extend([cell.http.wal_bytes, cell.bare.wal_bytes].map(thousands));
             rows.push(row);
         }
         if rows.len() > 1 { rows } else { Vec::new() }

@@ -71,6 +71,6 @@ impl Engine {
         let mut outcome = Outcome::of(verb, format!("{word}: {}", claim.content));
         outcome.memories.extend(shown);
         let confirmed = writing.finish(verb, Effect::of(changes), outcome).await;
-        self.name_the_holder(request, &claim, from, confirmed).await
+        self.name_the_holder(request, &claim, from, Some(known[0].fact), confirmed).await
     }
 }

@@ -57,13 +57,18 @@ impl Engine {
         let known = target.known(&writing.scope, request.moment.now).await?;
         writing.check_match(&known)?;
         let gone: Vec<Version> = known.iter().filter(|v| is_gone(v)).cloned().collect();
-        let by = gone.first().ok_or(Refusal::NotGone)?.opened_by;
-        let left = operation::find(&writing.scope, by).await?.ok_or(Error::OperationNotFound)?;
-        check_human(request, left.caller)?;
-        let fact = gone[0].fact;
-        let touched = fact::touched_by(&writing.scope, &[fact], by).await?;
+        let (fact, root) = gone.first().map(|v| (v.fact, v.root())).ok_or(Refusal::NotGone)?;
+        let history = fact::history(&writing.scope, fact).await?;
+        // An undo or a restore may have laid it there again. What put it away is the operation that
+        // opened the first of these rows; a human behind any of them makes it a human's doing.
+        let mut left = None;
+        for lay in history.iter().filter(|v| v.root() == root) {
+            let by = operation::find(&writing.scope, lay.opened_by).await?;
+            check_human(request, by.ok_or(Error::OperationNotFound)?.caller)?;
+            left = left.or(Some(lay.opened_by));
+        }
         let closed: Vec<Version> =
-            touched.into_iter().filter(|v| v.closed_by == Some(by)).collect();
+            history.iter().filter(|v| left.is_some() && v.closed_by == left).cloned().collect();
         if closed.is_empty() {
             return Err(Refusal::NotGone.into());
         }
@@ -74,7 +79,7 @@ impl Engine {
         let mut outcome = Outcome::of(Verb::Restore, format!("Restored: {}", claim.content));
         outcome.memories.extend(writing.shown(&after));
         let restored = writing.finish(Verb::Restore, Effect::of(changes), outcome).await;
-        self.name_the_holder(request, &claim, from, restored).await
+        self.name_the_holder(request, &claim, from, Some(fact), restored).await
     }
 
     /// Removes for good what has lain in the trash for thirty days.

@@ -76,7 +76,14 @@ impl Engine {
         let at = match listing.after {
             Some(cursor) => Some(cursor.at),
             None if listing.point.is_now() => None,
-            None => Some(listing.point.resolve(now)),
+            None => {
+                let mut at = listing.point.resolve(now);
+                if listing.point.known_at.is_none() {
+                    // What was just written may be known from a little later than this clock says.
+                    at.known = at.known.max(operation::last_at(&scope).await?.unwrap_or(now));
+                }
+                Some(at)
+            }
         };
         let limit = listing.limit;
         let wanted = i64::try_from(limit + 1).unwrap_or(i64::MAX);

@@ -58,7 +58,7 @@ impl Engine {
             Begun::New(writing) => writing,
             Begun::Again(outcome) => return Ok(outcome),
         };
-        // Only now: a retry that comes after the memory's own end still gets its first answer.
+        // Judged by this moment's clock, so only after a retry has had its first answer.
         let valid = Period::new(new.valid_from.unwrap_or(now), new.valid_until)
             .ok_or(quipu_core::Refusal::EmptyValidity)?;
         let ((), same) =
@@ -88,7 +88,7 @@ impl Engine {
         let mut outcome = Outcome::of(verb, message);
         outcome.memories.extend(shown);
         let saved = writing.finish(verb, Effect::of(changes), outcome).await;
-        self.name_the_holder(request, &claim, valid.from, saved).await
+        self.name_the_holder(request, &claim, valid.from, None, saved).await
     }
 
     /// When a hard memory's place was taken, says by which one.
@@ -97,6 +97,7 @@ impl Engine {
         request: &Request,
         claim: &Claim,
         from: Timestamp,
+        asking: Option<quipu_core::FactId>,
         result: Result<T>,
     ) -> Result<T> {
         let (Err(Error::KeyTaken(None)), Force::Hard, Some(domain), Some(key)) =
@@ -105,7 +106,7 @@ impl Engine {
             return result;
         };
         let scope = self.store.read(request.caller.tenant, request.caller.user).await?;
-        let holder = fact::holder_of_key(&scope, domain, key, from).await?;
+        let holder = fact::holder_of_key(&scope, domain, key, from, asking).await?;
         let now = request.moment.now;
         let memory = holder.map(|v| Box::new(as_memory(&v, std::slice::from_ref(&v), now)));
         Err(Error::KeyTaken(memory))

@@ -5,7 +5,8 @@ use quipu_store::{erase, fact, link, operation};
 
 use super::leave::check_human;
 use super::outcome::Outcome;
-use super::write::{Begun, Effect};
+use super::update::remaining;
+use super::write::{Begun, Effect, Writing};
 use crate::error::{Error, Result};
 use crate::{Engine, Request};
 
@@ -16,80 +17,93 @@ impl Engine {
     /// Reverses the newest operation that still stands and is not itself an undo, so that asking
     /// again steps further back.
     pub async fn undo_last(&self, request: &Request) -> Result<Outcome> {
-        let caller = &request.caller;
-        let scope = self.store.read(caller.tenant, caller.user).await?;
-        let log = operation::page(&scope, None, None, LOOK_BACK).await?;
-        drop(scope);
+        let writing = match self.begin(request).await? {
+            Begun::New(writing) => writing,
+            Begun::Again(outcome) => return Ok(outcome),
+        };
+        let log = operation::page(&writing.scope, None, None, LOOK_BACK).await?;
         let stands = |o: &&Operation| o.verb != Verb::Undo && o.undone_by.is_none();
         let last = log.iter().find(stands).ok_or(Error::OperationNotFound)?;
-        self.undo(request, last.id).await
+        reverse(writing, last.id).await
     }
 
     /// Reverses an operation. Refused, with the operation in the way, if any of what it did has
     /// been touched since: undoing half of something is worse than not undoing it.
     pub async fn undo(&self, request: &Request, id: OperationId) -> Result<Outcome> {
-        let mut writing = match self.begin(request).await? {
-            Begun::New(writing) => writing,
-            Begun::Again(outcome) => return Ok(outcome),
-        };
-        let scope = &writing.scope;
-        let target = operation::find(scope, id).await?.ok_or(Error::OperationNotFound)?;
-        if target.undone_by.is_some() {
-            return Err(Error::AlreadyUndone);
+        match self.begin(request).await? {
+            Begun::New(writing) => reverse(writing, id).await,
+            Begun::Again(outcome) => Ok(outcome),
         }
-        if !target.verb.can_be_undone() {
+    }
+}
+
+async fn reverse(mut writing: Writing<'_>, id: OperationId) -> Result<Outcome> {
+    let request = writing.request;
+    let scope = &writing.scope;
+    let target = operation::find(scope, id).await?.ok_or(Error::OperationNotFound)?;
+    if target.undone_by.is_some() {
+        return Err(Error::AlreadyUndone);
+    }
+    if !target.verb.can_be_undone() {
+        return Err(Error::NotUndoable);
+    }
+    check_human(request, target.caller)?;
+    for fact in &target.facts {
+        if erase::erased_at(scope, *fact).await?.is_some() {
             return Err(Error::NotUndoable);
         }
-        check_human(request, target.caller)?;
-        for fact in &target.facts {
-            if erase::erased_at(scope, *fact).await?.is_some() {
-                return Err(Error::NotUndoable);
+    }
+    let mut histories = Vec::new();
+    for fact in &target.facts {
+        histories.push(fact::history(scope, *fact).await?);
+    }
+    let versions: Vec<&Version> = histories.iter().flatten().collect();
+    let opened = standing(&versions, id)?;
+    let closed: Vec<Version> =
+        versions.iter().filter(|v| v.closed_by == Some(id)).map(|v| (*v).clone()).collect();
+    check_room(&versions, &opened, &closed)?;
+    if opened.iter().any(|version| !request.caller.voice.may_replace(version)) {
+        return Err(quipu_core::Refusal::LessTrusted.into());
+    }
+    let links = link::touched_by(scope, id).await?;
+    let (links_opened, links_closed): (Vec<Link>, Vec<Link>) =
+        links.into_iter().partition(|link| link.opened_by == id);
+    let mut closes_links: Vec<LinkId> = Vec::new();
+    for opened in links_opened {
+        let held = link::find_same(scope, opened.from, opened.to, &opened.relation).await?;
+        match held.filter(|held| held.root() == opened.root()) {
+            Some(held) => closes_links.push(held.id),
+            None => {
+                let ended = link::last_closed(scope, opened.root()).await?;
+                return Err(Error::UndoBlocked(ended.unwrap_or(id)));
             }
         }
-        let mut histories = Vec::new();
-        for fact in &target.facts {
-            histories.push(fact::history(scope, *fact).await?);
-        }
-        let versions: Vec<&Version> = histories.iter().flatten().collect();
-        let opened = standing(&versions, id)?;
-        let closed: Vec<Version> =
-            versions.iter().filter(|v| v.closed_by == Some(id)).map(|v| (*v).clone()).collect();
-        check_room(&versions, &opened, &closed)?;
-        if opened.iter().any(|version| !request.caller.voice.may_replace(version)) {
-            return Err(quipu_core::Refusal::LessTrusted.into());
-        }
-        let links = link::touched_by(scope, id).await?;
-        let (links_opened, links_closed): (Vec<Link>, Vec<Link>) =
-            links.into_iter().partition(|link| link.opened_by == id);
-        let mut closes_links: Vec<LinkId> = Vec::new();
-        for opened in links_opened {
-            let held = link::find_same(scope, opened.from, opened.to, &opened.relation).await?;
-            match held.filter(|held| held.root() == opened.root()) {
-                Some(held) => closes_links.push(held.id),
-                None => return Err(Error::UndoBlocked(opened.closed_by.unwrap_or(id))),
-            }
-        }
+    }
 
-        let stamp = &mut writing.stamp;
-        let changes = record::reverse(&opened, &closed, stamp);
-        let known = Period::since(stamp.at);
-        let opens_links = links_closed
-            .iter()
-            .map(|link| link.reopened(stamp.ids.link(), stamp.operation, known))
-            .collect();
-        let mut outcome = Outcome::of(Verb::Undo, format!("Undone: {}", target.verb.as_str()));
-        for fact in &target.facts {
-            let of_fact: Vec<Version> =
-                changes.opens.iter().filter(|v| v.fact == *fact).cloned().collect();
-            outcome.memories.extend(writing.shown(&of_fact));
+    let stamp = &mut writing.stamp;
+    let changes = record::reverse(&opened, &closed, stamp);
+    let known = Period::since(stamp.at);
+    let opens_links = links_closed
+        .iter()
+        .map(|link| link.reopened(stamp.ids.link(), stamp.operation, known))
+        .collect();
+    let mut outcome = Outcome::of(Verb::Undo, format!("Undone: {}", target.verb.as_str()));
+    for fact in &target.facts {
+        if changes.opens.iter().any(|v| v.fact == *fact) {
+            let known: Vec<Version> = versions
+                .iter()
+                .filter(|v| v.fact == *fact && v.known.until.is_none())
+                .map(|v| (*v).clone())
+                .collect();
+            outcome.memories.extend(writing.shown(&remaining(&known, &changes)));
         }
-        let effect =
-            Effect { changes, opens_links, closes_links, also: target.facts, undoes: Some(id) };
-        match writing.finish(Verb::Undo, effect, outcome).await {
-            // Somebody else has taken the place in the meantime.
-            Err(Error::KeyTaken(_) | Error::LinkExists) => Err(Error::AlreadyUndone),
-            other => other,
-        }
+    }
+    let effect =
+        Effect { changes, opens_links, closes_links, also: target.facts, undoes: Some(id) };
+    match writing.finish(Verb::Undo, effect, outcome).await {
+        // Somebody else has taken the place in the meantime.
+        Err(Error::KeyTaken(_) | Error::LinkExists) => Err(Error::AlreadyUndone),
+        other => other,
     }
 }
 

@@ -77,7 +77,8 @@ impl Engine {
                 (Verb::Change, changes)
             }
             Mode::Correct { valid_from, valid_until } => {
-                let valid = corrected_validity(&known, now, valid_from, valid_until)?;
+                // The same instant that the rule below picks its version by.
+                let valid = corrected_validity(&known, stamp.at, valid_from, valid_until)?;
                 let changes =
                     record::correct(&known, &update.edit, valid, number, &provenance, stamp);
                 (Verb::Correct, changes)
@@ -103,7 +104,7 @@ impl Engine {
         let mut outcome = Outcome::of(verb, message);
         outcome.memories.extend(writing.shown(&after));
         let updated = writing.finish(verb, Effect::of(changes), outcome).await;
-        self.name_the_holder(request, &claim, from, updated).await
+        self.name_the_holder(request, &claim, from, Some(known[0].fact), updated).await
     }
 }
 

@@ -77,7 +77,8 @@ async fn people(app: &TestApp) -> Vec<Person> {
 fn bytes(client: &Client, method: &str, path: &str, also: &str, body: &str) -> Vec<u8> {
     let (key, user) = (client.header("authorization"), client.header("x-quipu-user"));
     format!(
-        "{method} {path} HTTP/1.1\r\nhost: quipu\r\nauthorization: {key}\r\nx-quipu-user: {user}\r\n\
+        "{method} {path} HTTP/1.1\r\nhost: quipu\r\n\
+         authorization: {key}\r\nx-quipu-user: {user}\r\n\
          content-type: application/json\r\ncontent-length: {}\r\n{also}\r\n{body}",
         body.len()
     )

@@ -13,7 +13,10 @@ fn committed(name: &str) -> String {
 #[test]
 fn openapi_json_is_what_the_code_says() {
     let document = serde_json::to_string_pretty(&quipu_server::http::document()).unwrap();
-    assert!(document.trim() == committed("openapi.json").trim(), "run `just docs` and look at the diff");
+    assert!(
+        document.trim() == committed("openapi.json").trim(),
+        "run `just docs` and look at the diff"
+    );
 }
 
 #[test]

@@ -26,7 +26,8 @@ fn missing(page: &str, source: impl Fn(&str) -> String) -> Vec<String> {
                 place = words.into_iter().rfind(|w| part.contains(w)).unwrap_or(place);
             } else if !part.contains('/') {
                 let text = source(place);
-                let there = text.contains(&format!("fn {part}(")) || text.contains(&format!("mod {part};"));
+                let there =
+                    text.contains(&format!("fn {part}(")) || text.contains(&format!("mod {part};"));
                 if !there {
                     missing.push(format!("{place} {part}"));
                 }
@@ -38,7 +39,11 @@ fn missing(page: &str, source: impl Fn(&str) -> String) -> Vec<String> {
 
 fn source_of(place: &str) -> String {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let dir = if place == "evals" { root.join("evals") } else { root.join(format!("crates/quipu-{place}")) };
+    let dir = if place == "evals" {
+        root.join("evals")
+    } else {
+        root.join(format!("crates/quipu-{place}"))
+    };
     let mut files = Vec::new();
     rust_files(&dir, &mut files);
     files.iter().filter_map(|path| fs::read_to_string(path).ok()).collect()

@@ -235,7 +235,10 @@ async fn no_request_however_odd_breaks_the_server() {
         (
             "POST",
             "/api/memory".into(),
-            json!({ "content": "z", "valid_from": "2026-01-01T00:00:00.0000001Z", "valid_until": "2026-01-01T00:00:00.0000002Z" }),
+            json!({
+                "content": "z", "valid_from": "2026-01-01T00:00:00.0000001Z",
+                "valid_until": "2026-01-01T00:00:00.0000002Z",
+            }),
         ),
         ("POST", "/api/memory".into(), json!({ "content": "\u{202e}\u{feff}\u{0007}" })),
         (

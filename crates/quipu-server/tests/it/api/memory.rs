@@ -53,10 +53,19 @@ async fn the_list_is_filtered_by_everything_a_memory_says_of_itself() {
     let app = TestApp::with_keys().await;
     let alice = alice(&app).await;
     for body in [
-        json!({ "content": "Flies economy", "type": "HARD", "domain": "travel", "key": "class", "value": "economy" }),
-        json!({ "content": "Likes the sea", "domain": "travel", "tags": ["water"], "category": "profile" }),
+        json!({
+            "content": "Flies economy", "type": "HARD", "domain": "travel",
+            "key": "class", "value": "economy",
+        }),
+        json!({
+            "content": "Likes the sea", "domain": "travel", "category": "profile",
+            "tags": ["water"],
+        }),
         json!({ "content": "Knows Rust", "type": "procedural", "kind": "skill" }),
-        json!({ "content": "Was in Rome in May", "type": "episodic", "valid_until": "2020-01-01", "valid_from": "2019-01-01" }),
+        json!({
+            "content": "Was in Rome in May", "type": "episodic",
+            "valid_from": "2019-01-01", "valid_until": "2020-01-01",
+        }),
         json!({ "content": "Moves to Oslo", "valid_from": "2999-01-01" }),
     ] {
         alice.post("/api/memory", body).await.expect(201);
@@ -184,7 +193,9 @@ async fn a_change_moves_on_and_a_correction_was_always_so() {
         (json!({ "content": "x", "mode": "guess" }), "invalid_request"),
         (json!({ "content": "" }), "invalid_request"),
         (
-            json!({ "mode": "correction", "valid_from": "2030-01-01", "valid_until": "2029-01-01" }),
+            json!({
+                "mode": "correction", "valid_from": "2030-01-01", "valid_until": "2029-01-01",
+            }),
             "empty_validity",
         ),
     ] {
@@ -295,7 +306,12 @@ async fn words_name_a_memory_when_they_occur_in_just_one() {
 async fn a_hard_memory_holds_its_key_alone() {
     let app = TestApp::with_keys().await;
     let alice = alice(&app).await;
-    let rule = |value: &str| json!({ "content": format!("Flies {value}"), "force": "hard", "domain": "travel", "key": "class", "value": value });
+    let rule = |value: &str| {
+        json!({
+            "content": format!("Flies {value}"), "force": "hard", "domain": "travel",
+            "key": "class", "value": value,
+        })
+    };
     let held = alice.post("/api/memory", rule("economy")).await.expect(201);
     let taken = alice.post("/api/memory", rule("business")).await.refused(409, "key_taken");
     assert_eq!(taken.at("/candidates/0/id"), held.at("/memory/id"));
