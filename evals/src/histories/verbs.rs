@@ -107,10 +107,14 @@ impl Person {
         self.check_domain(edit.domain.as_ref().and_then(Option::as_deref))?;
         let active = self.active(&known);
         let begins = |i: &usize| self.rows[*i].valid.from;
-        // Without a date it happens now, and to what has not begun yet, when that begins.
-        let default = || match active.iter().any(|i| self.rows[*i].valid.holds(act.now)) {
-            true => act.now,
-            false => active.iter().map(begins).filter(|f| *f > act.now).min().unwrap_or(act.now),
+        // Without a date it happens now, though not before the last change; and to what has not
+        // begun yet, when that begins.
+        let default = || {
+            let begun = active.iter().map(begins).filter(|from| *from <= act.at).max();
+            let when = begun.map_or(act.now, |from| from.max(act.now));
+            let holds = active.iter().any(|i| self.rows[*i].valid.holds(when));
+            let next = active.iter().map(begins).filter(|from| *from > when).min();
+            if holds { when } else { next.unwrap_or(when) }
         };
         let effective = effective.unwrap_or_else(default);
         if active.is_empty() {

@@ -16,7 +16,7 @@ use super::model::{Past, Row, Span, Tie};
 use super::stage::{Bound, Cast};
 use super::step::{FOREVER, NOBODY, No};
 
-/// The columns of a version except its own id, as [`held`] reads them and as a mutant copies them.
+/// The columns of a version except its own id, as `held` reads them and as a mutant copies them.
 pub const COLUMNS: &str = "user_id, tenant_id, fact_id, number, content, summary, detail, category, type, kind, force, \
      domain, key, value, tags, importance, evidence, reasoning, state, tier, origin, extracted, \
      confidence, session, turns, confirmed_at, last_confirmed_at, consented_at, valid_from, \

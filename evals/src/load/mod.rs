@@ -1,11 +1,11 @@
 //! What a request costs through HTTP, beside the same SQL run bare by pgbench (the same statements,
 //! in the same round trips, on the same data, in the same run).
 //!
-//! A database of its own ([`cluster`]) is filled as years of use would fill it ([`words`], [`life`],
-//! [`rows`], [`fill`], [`schema`]). Then one request of each operation is listened to on its way to
-//! PostgreSQL ([`recorder`]) and made into pgbench scripts ([`script`]), and the two are measured in
-//! turn ([`operation`], [`http`], [`bare`], [`cpu`], [`bench`]) and told ([`report`], [`plot`]). The
-//! plans of the statements are written down as well ([`explain`]).
+//! A database of its own (`cluster`) is filled as years of use would fill it (`words`, `life`,
+//! `rows`, `fill`, `schema`). Then one request of each operation is listened to on its way to
+//! PostgreSQL (`recorder`) and made into pgbench scripts (`script`), and the two are measured in
+//! turn (`operation`, `http`, `bare`, `cpu`, `bench`) and told (`report`, `plot`). The
+//! plans of the statements are written down as well (`explain`).
 
 pub mod bare;
 pub mod bench;

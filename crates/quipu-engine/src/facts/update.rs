@@ -70,7 +70,8 @@ impl Engine {
         let stamp = &mut writing.stamp;
         let (verb, changes) = match update.mode {
             Mode::Change { effective } => {
-                let effective = effective.unwrap_or_else(|| default_effective(&known, now));
+                let effective =
+                    effective.unwrap_or_else(|| default_effective(&known, now, stamp.at));
                 let effective = quipu_core::time::micros(effective);
                 let changes =
                     record::change(&known, &update.edit, effective, number, &provenance, stamp);
@@ -116,13 +117,17 @@ pub(super) fn remaining(known: &[Version], changes: &quipu_core::Changes) -> Vec
     known.iter().filter(|v| !closed(v)).chain(opened).cloned().collect()
 }
 
-/// A change without a date happens now; to a memory that has not begun yet, when it begins.
-fn default_effective(known: &[Version], now: Timestamp) -> Timestamp {
+/// A change without a date happens now, and never before the latest change: `now` was read before
+/// the write waited for its turn, and another server's clock may be behind. To a memory that has not
+/// begun yet it happens when it begins.
+fn default_effective(known: &[Version], now: Timestamp, at: Timestamp) -> Timestamp {
     let active = || known.iter().filter(|v| v.state == State::Active);
-    if active().any(|v| v.valid.contains(now)) {
-        return now;
+    let starts = || active().map(|v| v.valid.from);
+    let effective = starts().filter(|from| *from <= at).max().map_or(now, |begun| now.max(begun));
+    if active().any(|v| v.valid.contains(effective)) {
+        return effective;
     }
-    active().map(|v| v.valid.from).filter(|from| *from > now).min().unwrap_or(now)
+    starts().filter(|from| *from > effective).min().unwrap_or(effective)
 }
 
 fn corrected_validity(

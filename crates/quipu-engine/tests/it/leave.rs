@@ -144,3 +144,20 @@ async fn a_passing_user_vanishes_when_the_time_is_up() {
     let list = story.engine.list(&story.alice(), &listing, story.now()).await;
     assert!(matches!(list, Err(Error::UserGone)), "nothing is left to be read");
 }
+
+#[tokio::test]
+async fn restoring_goes_back_to_what_was_active_however_it_was_put_away() {
+    let story = Story::begin().await;
+    let fact = Story::fact(&story.save("tea").await);
+    let target = Target::Id(fact);
+    story.pass(1);
+    story.engine.forget(&story.request(), &target).await.unwrap();
+    story.pass(1);
+    let deleted = story.engine.delete(&story.request(), &target).await.unwrap();
+    story.pass(1);
+    story.engine.undo(&story.request(), deleted.operation.unwrap()).await.unwrap();
+    assert_eq!(story.get(fact).await.unwrap().status, Status::Forgotten);
+    story.pass(1);
+    let restored = story.engine.restore(&story.request(), &target).await.unwrap();
+    assert_eq!(restored.memories[0].status, Status::Active);
+}

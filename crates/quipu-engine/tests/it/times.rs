@@ -158,3 +158,16 @@ async fn pages_are_of_one_list_whatever_is_written_between_them() {
     }
     assert_eq!(seen, (0..7).rev().map(|i| format!("memory {i}")).collect::<Vec<_>>());
 }
+
+#[tokio::test]
+async fn a_change_by_a_slower_clock_still_comes_after_the_last_one() {
+    let story = Story::begin().await;
+    let fact = Story::fact(&story.save("tea").await);
+    story.pass(100);
+    story.change(fact, "coffee").await;
+    // Another server's clock, or a write that waited for its turn: it reads ten seconds earlier.
+    story.pass(-10);
+    story.change(fact, "mate").await;
+    story.pass(20);
+    assert_eq!(story.active().await, ["mate"]);
+}

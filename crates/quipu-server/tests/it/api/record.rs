@@ -69,6 +69,11 @@ async fn every_write_is_in_the_log_and_can_be_undone_and_done_again() {
     undo(&alice, &redone).await.expect(200);
     assert_eq!(alice.get(&path).await.at("/content"), "Likes tea");
 
+    // The first undo stands again, because what took it back was taken back.
+    let one = alice.get(&format!("/api/operations/{operation}")).await.expect(200);
+    assert_eq!(one.json()["undone_by"], undone.json()["event"]["operation_id"]);
+    undo(&alice, &changed).await.refused(409, "already_undone");
+
     let log = alice.get("/api/operations").await.expect(200);
     assert_eq!(log.each("verb"), ["undo", "undo", "undo", "change", "save"]);
     assert_eq!(log.each("caller"), ["key"; 5]);
