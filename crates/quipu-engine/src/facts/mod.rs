@@ -1,7 +1,7 @@
 //! Memories: the explicit verbs and the questions about them. No model is called here.
 //!
-//! Every verb has the same shape: open a [`write::Writing`], find the target, ask the pure rule what
-//! to close and open, and finish. Reading is in [`read`].
+//! Every verb has the same shape: open a `Writing`, find the target, ask the pure rule what
+//! to close and open, and finish. Reading is in `read`.
 
 mod confirm;
 mod leave;
