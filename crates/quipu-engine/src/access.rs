@@ -8,7 +8,7 @@ use jiff::SignedDuration;
 use quipu_core::secret::{self, Prefix};
 use quipu_core::{Caller, Origin, Permission, TenantId, Timestamp, UserId};
 use quipu_store::credential::{self, Credential, CredentialKind};
-use quipu_store::directory;
+use quipu_store::{Directory, directory};
 
 use crate::Engine;
 use crate::error::{Error, Result};
@@ -140,6 +140,9 @@ impl Engine {
             last_used_at: None,
         };
         let directory = self.store.directory(tenant).await?;
+        if let Some((id, _)) = &record.user {
+            refuse_the_gone(&directory, *id, now).await?;
+        }
         credential::insert(&directory, &record).await?;
         directory.commit().await?;
         Ok(Issued { text, record })
@@ -185,9 +188,7 @@ impl Engine {
             last_used_at: None,
         };
         let directory = self.store.directory(by.tenant).await?;
-        if directory::find_user(&directory, id).await?.is_some_and(|user| user.is_gone(now)) {
-            return Err(Error::UserNotFound);
-        }
+        refuse_the_gone(&directory, id, now).await?;
         credential::insert(&directory, &record).await?;
         directory.commit().await?;
         Ok(Issued { text, record })
@@ -212,6 +213,15 @@ impl Engine {
         }
         directory.commit().await?;
         Ok(revoked)
+    }
+}
+
+/// No credential is made for a user who has been deleted: it would come alive with the next one of
+/// that name.
+async fn refuse_the_gone(list: &Directory, id: UserId, now: Timestamp) -> Result<()> {
+    match directory::find_user(list, id).await? {
+        Some(user) if user.is_gone(now) => Err(Error::UserNotFound),
+        _ => Ok(()),
     }
 }
 

@@ -86,21 +86,26 @@ impl Engine {
         if user.is_none_or(|user| user.deleted_at.is_some()) {
             return Err(Error::UserNotFound);
         }
+        // First the credentials: should the rest fail, a user without keys is the safer half.
+        let list = self.store.directory(tenant).await?;
+        let ended = credential::revoke_of_user(&list, id, now).await?;
+        list.commit().await?;
         let counts = health::count(&scope).await?;
         // The mark is committed with the removal, so that nobody finds the one without the other.
         directory::mark_deleted(&scope, now).await?;
         erase::remove_user(&scope).await?;
         scope.commit().await?;
-        let list = self.store.directory(tenant).await?;
-        let ended = credential::revoke_of_user(&list, id, now).await?;
-        list.commit().await?;
         Ok((counts, ended))
     }
 
     /// Every domain, and which of them the caller's user has opened.
-    pub async fn domains(&self, caller: &Caller) -> Result<Vec<DomainView>> {
+    pub async fn domains(&self, caller: &Caller, now: Timestamp) -> Result<Vec<DomainView>> {
         let scope = self.store.read(caller.tenant, caller.user).await?;
-        let (domains, opened) = try_join!(domain::of_tenant(&scope), domain::opened(&scope))?;
+        let (user, domains, opened) =
+            try_join!(directory::me(&scope), domain::of_tenant(&scope), domain::opened(&scope))?;
+        if user.is_some_and(|user| user.is_gone(now)) {
+            return Err(Error::UserGone);
+        }
         let since = |name: &str| opened.iter().find(|(open, _)| open == name).map(|(_, at)| *at);
         let view = |domain: Domain| DomainView { opted_in_at: since(&domain.name), domain };
         Ok(domains.into_iter().map(view).collect())

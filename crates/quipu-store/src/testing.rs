@@ -3,6 +3,8 @@
 
 use std::process::Command;
 
+/// The driver, for tests of other crates that look behind the store's back.
+pub use tokio_postgres as postgres;
 use tokio_postgres::{Client, NoTls};
 
 use crate::{Connect, Store};

@@ -89,7 +89,11 @@ impl App {
 fn user_of(app: &App, admitted: &Admitted, headers: &HeaderMap) -> Result<String, Problem> {
     let named = match headers.get(USER) {
         None => None,
-        Some(value) => Some(value.to_str().map_err(|_| Problem::of("malformed_header"))?.trim()),
+        // People have names beyond ASCII, and applications use them as ids.
+        Some(value) => {
+            let name = std::str::from_utf8(value.as_bytes());
+            Some(name.map_err(|_| Problem::of("malformed_header"))?.trim())
+        }
     };
     match (&admitted.user, named) {
         (Some((_, bound)), Some(named)) if bound != named => Err(Problem::of("wrong_user")),

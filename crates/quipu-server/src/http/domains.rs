@@ -58,7 +58,7 @@ pub async fn list_domains(
     State(app): State<App>,
     Reader(caller): Reader,
 ) -> Result<Json<Domains>, Problem> {
-    let domains = app.engine().domains(&caller).await?;
+    let domains = app.engine().domains(&caller, clock::now()).await?;
     Ok(Json(Domains { data: domains.into_iter().map(DomainView::from).collect() }))
 }
 

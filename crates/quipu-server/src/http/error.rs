@@ -38,7 +38,7 @@ pub const TABLE: &[Entry] = &[
     entry("invalid_request", 422, "The request is not valid", "Look at `errors`: each names a field and what it must be."),
     entry("malformed_body", 400, "The body is not the JSON this operation takes", "Compare it with the operation in /openapi.json; unknown fields are refused."),
     entry("malformed_query", 400, "A query parameter is not valid", "Compare it with the operation in /openapi.json."),
-    entry("malformed_header", 400, "A header is not valid", "`Idempotency-Key` is 1 to 255 printable characters; `If-Match` is an ETag as it was given."),
+    entry("malformed_header", 400, "A header is not valid", "`Idempotency-Key` is 1 to 255 printable characters; `If-Match` is an ETag as it was given; `X-Quipu-User` is 1 to 255 characters of UTF-8."),
     entry("malformed_cursor", 400, "The cursor is not one of ours", "Pass `next_cursor` back as it was given, or start again without one."),
     entry("unsupported_media_type", 415, "The body must be JSON", "Send `Content-Type: application/json`."),
     entry("body_too_large", 413, "The body is too large", "A request may have up to 256 KiB."),

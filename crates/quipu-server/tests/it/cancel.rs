@@ -10,12 +10,12 @@ use axum::middleware::{Next, from_fn_with_state};
 use axum::response::Response;
 use quipu_core::{TenantId, UserId};
 use quipu_server::http::Door;
+use quipu_store::testing::postgres::Client as Admin;
 use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
 use serde_json::json;
 use tokio::io::AsyncWriteExt;
 use tokio::net::TcpStream;
-use tokio_postgres::Client as Admin;
 
 use crate::app::{Answer, Client, TestApp, canary};
 

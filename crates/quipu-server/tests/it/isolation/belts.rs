@@ -117,6 +117,11 @@ async fn a_tenants_lists_hold_only_its_own() {
     }
 }
 
+fn median(numbers: &mut [f64]) -> f64 {
+    numbers.sort_by(f64::total_cmp);
+    numbers[numbers.len() / 2]
+}
+
 #[tokio::test]
 async fn what_is_there_takes_as_long_as_what_never_was() {
     const PAIRS: usize = 200;
@@ -144,11 +149,11 @@ async fn what_is_there_takes_as_long_as_what_never_was() {
             }
             differences.push(took[0] - took[1]);
         }
-        differences.sort_by(f64::total_cmp);
-        let median = differences[PAIRS / 2];
-        println!(
-            "{method} {path}: {median:.3} ms longer for what is there than for what never was"
-        );
-        assert!(median.abs() < 1.0, "{median:.3} ms in {method} {path}");
+        let difference = median(&mut differences);
+        let mut spread: Vec<f64> = differences.iter().map(|d| (d - difference).abs()).collect();
+        // Three standard errors of the median: a machine that is busy with other tests is no leak.
+        let noise = 3.0 * 1.86 * median(&mut spread) / (PAIRS as f64).sqrt();
+        println!("{method} {path}: {difference:.3} ms between the two, give or take {noise:.3}");
+        assert!(difference.abs() < 1.0 + noise, "{difference:.3} ms in {method} {path}");
     }
 }

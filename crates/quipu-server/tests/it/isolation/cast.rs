@@ -5,8 +5,8 @@ use quipu_core::secret::{self, Prefix};
 use quipu_core::{Permission, TenantId, UserId};
 use quipu_server::clock;
 use quipu_server::http::Door;
+use quipu_store::testing::postgres::Client as Admin;
 use serde_json::json;
-use tokio_postgres::Client as Admin;
 
 use super::things::Things;
 use crate::app::{Client, PERSONAL, TestApp};
@@ -203,7 +203,7 @@ async fn guard(admin: &Admin) -> String {
     let tables = admin.query(tables, &[]).await.expect("tables");
     let acme = TenantId::named("acme");
     let bob = UserId::named(acme, "bob").uuid();
-    let one = |row: &tokio_postgres::Row| {
+    let one = |row: &quipu_store::testing::postgres::Row| {
         let (table, personal): (String, bool) = (row.get(0), row.get(1));
         let of_tenant = ["users", "credential"].contains(&table.as_str());
         let but = match personal && !of_tenant {

@@ -3,8 +3,8 @@
 
 use quipu_core::{TenantId, UserId};
 
-use tokio_postgres::error::SqlState;
-use tokio_postgres::{Client, NoTls};
+use quipu_store::testing::postgres::error::SqlState;
+use quipu_store::testing::postgres::{Client, NoTls};
 
 use crate::app::TestApp;
 
@@ -29,7 +29,8 @@ async fn lived_in() -> TestApp {
 
 /// A connection that has taken on the role under which requests are served.
 async fn serving(app: &TestApp) -> Client {
-    let mut config: tokio_postgres::Config = app.database.url().parse().expect("a URL");
+    let mut config: quipu_store::testing::postgres::Config =
+        app.database.url().parse().expect("a URL");
     config.options("-c role=quipu_serve");
     let (client, connection) = config.connect(NoTls).await.expect("connected");
     tokio::spawn(connection);

@@ -94,8 +94,6 @@ fn refused_outright(row: &Row, principal: &Principal) -> Option<&'static str> {
         Standing::Else { bound: true, .. } if admin => Some("forbidden"),
         _ if row.operation == "open_domain" && !principal.human => Some("human_needed"),
         Standing::Else { .. } => None,
-        // The domains are the tenant's; with nobody there, nobody has opened any.
-        Standing::OfTheDeleted if row.operation == "list_domains" => None,
         Standing::OfTheDeleted => Some("user_deleted"),
     }
 }
