@@ -96,13 +96,7 @@ fn lines_with(text: &str, word: &str) -> String {
 async fn not_even_the_most_talkative_server_logs_a_memory() {
     let app = TestApp::with_keys().await;
     let mut server = tokio::process::Command::new(env!("CARGO_BIN_EXE_quipu"))
-        .args([
-            "serve",
-            "--listen",
-            "127.0.0.1:0",
-            "--log",
-            "trace,tokio_postgres::query=trace",
-        ])
+        .args(["serve", "--listen", "127.0.0.1:0", "--log", "trace,tokio_postgres::query=trace"])
         .env("DATABASE_URL", app.database.url())
         .stderr(Stdio::piped())
         .kill_on_drop(true)
