@@ -14,7 +14,7 @@ use crate::row::all;
 use crate::scope::{Param, Scope};
 
 /// What to list. Every absent filter lets everything through.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Filter {
     /// Only this status; absent means whatever its status.
     pub status: Option<Status>,
@@ -55,7 +55,21 @@ macro_rules! filters {
     };
 }
 
-/// The common question, "what is true now?", walks the index of what is known now.
+/// The commonest question, "what is true now?", unfiltered and from the top. It has a statement of its
+/// own because its plan can be kept: the one with filters would be planned anew each time.
+const TOP_OF_ACTIVE: &str = concat!(
+    "select ",
+    version_columns!(),
+    ", false from fact_version where user_id = $1 and known_until is null and state = 'active' \
+       and valid_from <= $2 and (valid_until is null or valid_until > $2) \
+      order by fact_id desc, version_id desc limit $3"
+);
+
+/// With filters the plan must see them. One plan for all filters would rather sort everything a user
+/// has: a second for the user with 100,000 memories, where walking the index takes a millisecond.
+const SEE_THE_FILTERS: &str = "set local plan_cache_mode = force_custom_plan";
+
+/// The same question, filtered, walks the index of what is known now.
 const ACTIVE_NOW: &str = concat!(
     "select ",
     version_columns!(),
@@ -141,6 +155,11 @@ pub async fn page(
         &point.known,
         &status,
     ];
+    let plain = Filter { status: Some(Status::Active), ..Filter::default() };
+    if at.is_none() && after.is_none() && *filter == plain {
+        return all(&scope.query(TOP_OF_ACTIVE, &[&user, &now, &limit]).await?, listed);
+    }
+    scope.query(SEE_THE_FILTERS, &[]).await?;
     let rows = match (at, filter.status) {
         (None, Some(Status::Active)) => scope.query(ACTIVE_NOW, &params[..13]).await?,
         (

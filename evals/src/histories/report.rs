@@ -159,7 +159,7 @@ impl Report {
             println!("{:<20} {checks:>10} {violations:>10}", check.name());
         }
         println!(
-            "\nas-of answers compared again: {}; rows of them excepted because erased or purged: {}",
+            "\nas-of answers asked for again: {}; rows excepted because erased or purged: {}",
             self.checks.get(&Check::AsOf).copied().unwrap_or_default(),
             self.excepted
         );

@@ -17,10 +17,11 @@ use super::stage::{Bound, Cast};
 use super::step::{FOREVER, NOBODY, No};
 
 /// The columns of a version except its own id, as `held` reads them and as a mutant copies them.
-pub const COLUMNS: &str = "user_id, tenant_id, fact_id, number, content, summary, detail, category, type, kind, force, \
-     domain, key, value, tags, importance, evidence, reasoning, state, tier, origin, extracted, \
-     confidence, session, turns, confirmed_at, last_confirmed_at, consented_at, valid_from, \
-     valid_until, known_from, known_until, opened_by, closed_by, reopens, fingerprint";
+pub const COLUMNS: &str = "user_id, tenant_id, fact_id, number, content, summary, detail, \
+    category, type, kind, force, domain, key, value, tags, importance, evidence, reasoning, \
+    state, tier, origin, extracted, confidence, session, turns, confirmed_at, last_confirmed_at, \
+    consented_at, valid_from, valid_until, known_from, known_until, opened_by, closed_by, \
+    reopens, fingerprint";
 
 /// A version as it lies in its table.
 #[derive(Debug, Clone, PartialEq)]
