@@ -232,9 +232,12 @@ pub fn accept(
     Ok(Changes::replace(old, [new]))
 }
 
-/// A proposal is turned down.
-pub fn reject(known: &[Version], stamp: &mut Stamp) -> Result<Changes, Refusal> {
+/// A proposal is turned down, by somebody who might also have replaced it.
+pub fn reject(known: &[Version], voice: Voice, stamp: &mut Stamp) -> Result<Changes, Refusal> {
     let old = waiting(known)?;
+    if !voice.may_replace(old) {
+        return Err(Refusal::LessTrusted);
+    }
     Ok(Changes::replace(old, [Version { state: State::Forgotten, ..stamp.copy(old) }]))
 }
 
@@ -425,6 +428,17 @@ mod tests {
         assert_eq!(no_human, Err(Refusal::NeedsHuman));
         let other = accept(&known, &none, "other", 2, Some(HUMAN), &mut stamp(9));
         assert_eq!(other, Err(Refusal::OtherWords));
+    }
+
+    #[test]
+    fn an_import_cannot_turn_down_what_a_person_proposed() {
+        let mut old = version(HUMAN);
+        old.state = State::Proposed;
+        let known = [old];
+        let import = Voice::stated(Origin::Import);
+        assert_eq!(reject(&known, import, &mut stamp(9)), Err(Refusal::LessTrusted));
+        let assistant = Voice::stated(Origin::Assistant);
+        assert!(reject(&known, assistant, &mut stamp(9)).is_ok());
     }
 
     #[test]

@@ -157,23 +157,6 @@ pub async fn value_of_key(
     Ok(holder_of_key(scope, domain, key, now, None).await?.filter(|v| v.valid.contains(now)))
 }
 
-/// The versions of these facts that an operation opened or closed.
-pub async fn touched_by(
-    scope: &Scope,
-    facts: &[FactId],
-    operation: OperationId,
-) -> Result<Vec<Version>> {
-    const SQL: &str = concat!(
-        "select ",
-        version_columns!(),
-        " from fact_version where user_id = $1 and fact_id = any($2) \
-           and (opened_by = $3 or closed_by = $3) order by version_id"
-    );
-    let facts: Vec<Uuid> = facts.iter().map(|fact| fact.uuid()).collect();
-    let params: [Param<'_>; 3] = [&scope.user().uuid(), &facts, &operation.uuid()];
-    all(&scope.query(SQL, &params).await?, version)
-}
-
 /// Closes and opens what a verb asked for. Closing comes first, so that the place in time is free.
 pub fn apply(
     batch: &mut Batch,

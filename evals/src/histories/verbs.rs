@@ -289,6 +289,9 @@ impl Person {
             }
             (Some(old), Answer::No) => {
                 let row = &self.rows[old];
+                if !act.may_end(row) {
+                    return refuse("less_trusted");
+                }
                 (Verb::Reject, old, act.put_away(row, State::Forgotten, row.valid))
             }
             (Some(old), Answer::Yes { shown, edit }) => match shown {
@@ -481,7 +484,7 @@ impl Person {
             return refuse("memory_not_found");
         }
         check_match(act)?;
-        if self.rows.iter().any(|row| row.fact == fact && row.open() && !act.may_end(row)) {
+        if self.rows.iter().any(|row| row.fact == fact && !act.may_end(row)) {
             return refuse("less_trusted");
         }
         self.remove(act, Verb::Erase, vec![fact])

@@ -1,5 +1,5 @@
-//! Confirm: affirm a memory that is active, or answer a proposal. Only a human answers a proposal,
-//! and a yes binds the very bytes that were shown.
+//! Confirm: affirm a memory that is active, or answer a proposal. Only a human says yes to a
+//! proposal, and a yes binds the very bytes that were shown.
 
 use quipu_core::{CallerKind, Edit, State, Verb, record};
 use quipu_store::fact;
@@ -53,9 +53,11 @@ impl Engine {
                 }
                 (Verb::Confirm, "Confirmed", changes)
             }
-            (true, Decision::No) => {
-                (Verb::Reject, "Rejected", record::reject(&known, &mut writing.stamp)?)
-            }
+            (true, Decision::No) => (
+                Verb::Reject,
+                "Rejected",
+                record::reject(&known, request.caller.voice, &mut writing.stamp)?,
+            ),
             (false, Decision::Yes { edit, .. }) => {
                 if !edit.is_empty() {
                     return Err(Error::invalid("edits", "only a proposal is edited on the way in"));

@@ -111,9 +111,12 @@ impl Engine {
         if !erase::exists(&writing.scope, id).await? {
             return Err(Error::MemoryNotFound);
         }
-        let known = fact::known_now(&writing.scope, id).await?;
+        let history = fact::history(&writing.scope, id).await?;
+        let known: Vec<Version> =
+            history.iter().filter(|v| v.known.until.is_none()).cloned().collect();
         writing.check_match(&known)?;
-        if known.iter().any(|version| !request.caller.voice.may_replace(version)) {
+        // All of it goes, so all of it counts: also what was said and has been undone since.
+        if history.iter().any(|version| !request.caller.voice.may_replace(version)) {
             return Err(Refusal::LessTrusted.into());
         }
         remove(writing, Verb::Erase, vec![id], "Erased.".into()).await

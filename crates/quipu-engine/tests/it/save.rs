@@ -179,3 +179,17 @@ async fn a_retry_after_the_memory_has_ended_still_gets_its_answer() {
     late.idempotency = Some(key);
     assert_eq!(story.engine.save(&late, trip).await.unwrap(), first);
 }
+
+#[tokio::test]
+async fn extraction_cannot_erase_what_was_said_and_undone() {
+    let story = Story::begin().await;
+    let said = story.save("I am vegetarian").await;
+    story.pass(1);
+    let undone = story.engine.undo(&story.request(), said.operation.unwrap()).await.unwrap();
+    story.pass(1);
+    let target = Target::Id(Story::fact(&said));
+    let erased = story.engine.erase(&story.by(story.extractor()), &target).await.unwrap_err();
+    assert_eq!(erased.code(), "less_trusted");
+    story.engine.undo(&story.request(), undone.operation.unwrap()).await.unwrap();
+    assert_eq!(story.active().await, ["I am vegetarian"]);
+}
