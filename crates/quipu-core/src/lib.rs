@@ -15,6 +15,7 @@ pub mod id;
 pub mod lifecycle;
 pub mod limits;
 pub mod link;
+pub mod model;
 pub mod operation;
 pub mod origin;
 pub mod record;
