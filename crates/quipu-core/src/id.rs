@@ -115,6 +115,15 @@ id_type!(
 id_type!(
     /// One write, whoever made it.
     OperationId, "op");
+id_type!(
+    /// One message of a session.
+    TurnId, "trn");
+id_type!(
+    /// One retrieval: what it put into a prompt, and why.
+    RetrievalId, "ret");
+id_type!(
+    /// One use of a memory that an application reported.
+    UsageId, "use");
 
 impl TenantId {
     /// The tenant called `name`. Names are the identity, so every node derives the same id.
@@ -188,6 +197,15 @@ impl Ids {
     }
     pub fn operation(&mut self) -> OperationId {
         OperationId(self.draw())
+    }
+    pub fn turn(&mut self) -> TurnId {
+        TurnId(self.draw())
+    }
+    pub fn retrieval(&mut self) -> RetrievalId {
+        RetrievalId(self.draw())
+    }
+    pub fn usage(&mut self) -> UsageId {
+        UsageId(self.draw())
     }
 }
 

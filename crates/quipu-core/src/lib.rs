@@ -6,9 +6,13 @@
 //!
 //! Reading order: [`id`] and [`time`] (the ground), [`fact`] (what is kept), [`origin`] and
 //! [`caller`] (who speaks, and how far they are believed), [`record`] (what each verb opens and
-//! closes), [`lifecycle`] (the status derived from it).
+//! closes), [`lifecycle`] (the status derived from it), [`session`] (what was said). What a message
+//! says, before any memory is looked up, is read in [`when`] (times), [`detect`] (domains) and
+//! [`name`] (memories by name); [`recall`] finds what bears on it, [`context`] puts that into a prompt.
 
 pub mod caller;
+pub mod context;
+pub mod detect;
 pub mod domain;
 pub mod fact;
 pub mod id;
@@ -16,21 +20,32 @@ pub mod lifecycle;
 pub mod limits;
 pub mod link;
 pub mod model;
+pub mod name;
 pub mod operation;
 pub mod origin;
+pub mod recall;
 pub mod record;
 pub mod secret;
+pub mod session;
 pub mod time;
+pub mod when;
+mod word;
 
 pub use caller::{Caller, CallerKind, Permission};
+pub use detect::{Detected, Detector};
 pub use domain::{Domain, builtin_domains};
 pub use fact::{
     Category, Claim, Edit, Evidence, Force, Kind, MemoryType, State, Tier, Version, fingerprint,
 };
-pub use id::{FactId, Ids, LinkId, OperationId, TenantId, UserId, VersionId};
+pub use id::{
+    FactId, Ids, LinkId, OperationId, RetrievalId, TenantId, TurnId, UsageId, UserId, VersionId,
+};
 pub use lifecycle::{Status, status_of};
 pub use link::Link;
+pub use name::{Named, Names};
 pub use operation::{Operation, Verb};
 pub use origin::{Origin, Voice};
 pub use record::{Changes, Refusal, Stamp};
+pub use session::{NewTurn, Role, Session, Turn};
 pub use time::{AsOf, Period, Timestamp};
+pub use when::{Exactness, Mention, mentions};

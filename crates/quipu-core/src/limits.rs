@@ -17,7 +17,13 @@ pub const TAG_CHARS: usize = 64;
 pub const RELATION_CHARS: usize = 64;
 pub const TURNS: usize = 100;
 pub const NAME_CHARS: usize = 255;
+/// One message. A pasted document is a message too.
+pub const TURN_CHARS: usize = 100_000;
+/// How many messages are appended in one request.
+pub const TURNS_AT_ONCE: usize = 100;
 /// How long a deleted memory can be taken back (R148).
 pub const TRASH_DAYS: i64 = 30;
 /// How long an idempotency key is remembered.
 pub const IDEMPOTENCY_DAYS: i64 = 7;
+/// How long it is remembered what went into a prompt (R150).
+pub const USAGE_DAYS: i64 = 90;

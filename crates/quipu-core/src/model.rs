@@ -5,6 +5,7 @@
 
 use std::fmt;
 use std::pin::Pin;
+use std::sync::Arc;
 
 /// What an embedding was made with. Vectors of different models cannot be compared.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -33,6 +34,34 @@ pub trait Embedder: Send + Sync {
 pub trait Reranker: Send + Sync {
     /// One score for each text, in the same order; higher is better.
     fn rerank<'a>(&'a self, question: &'a str, texts: &'a [&'a str]) -> Answer<'a, Vec<f32>>;
+}
+
+/// The models an installation has.
+pub trait Models: Send + Sync {
+    /// The embedder that a new installation begins with, if one is set.
+    fn preferred(&self) -> Option<String>;
+
+    /// The embedder with these weights, opened if need be.
+    fn embedder(&self, name: &str) -> Result<Arc<dyn Embedder>, ModelError>;
+
+    fn reranker(&self) -> Option<Arc<dyn Reranker>>;
+}
+
+/// No models at all: keyword recall works without any.
+pub struct NoModels;
+
+impl Models for NoModels {
+    fn preferred(&self) -> Option<String> {
+        None
+    }
+
+    fn embedder(&self, name: &str) -> Result<Arc<dyn Embedder>, ModelError> {
+        Err(ModelError::Missing(format!("no embedder is set up, so not {name} either")))
+    }
+
+    fn reranker(&self) -> Option<Arc<dyn Reranker>> {
+        None
+    }
 }
 
 /// Why a model did not answer. The words are for the operator's log and carry no user's text.

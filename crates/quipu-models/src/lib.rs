@@ -1,4 +1,12 @@
-//! Doors to AI models: the only crate that will know a vendor.
+//! Doors to AI models: the only crate that knows a vendor, a model's files or a model's protocol.
 //!
-//! It is empty on purpose. Every explicit verb works without a model; the embedder arrives with
-//! recall, the chat client with learning. Until then nothing may be put here that calls no model.
+//! `local` runs models in this process from files in a folder; `remote` asks a service. Both
+//! stand behind the traits of `quipu_core::model`. Nothing here knows what a fact is, reads a
+//! setting from the environment, or writes a user's text into an error.
+
+pub mod local;
+pub mod remote;
+#[cfg(feature = "testing")]
+pub mod scripted;
+pub mod tls;
+mod vector;

@@ -1,0 +1,86 @@
+//! What goes into a prompt: which memories, in which words, within which budget.
+//!
+//! The context has two parts. The *baseline* is the same for a whole session: rules that must be
+//! respected, then what is most important to know. The *dynamic* part follows it, turn by turn. The
+//! baseline is filled first and never shrinks for the sake of the other.
+
+pub mod block;
+pub mod line;
+pub mod selective;
+pub mod tokens;
+
+use crate::fact::{Category, Force, Tier, Version};
+use crate::recall::Facets;
+
+/// Below this, what was extracted is found by recall but not put into a prompt unasked (R178).
+pub const INJECT_CONFIDENCE: f32 = 0.7;
+
+/// How many tokens may be spent, and on what.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Budget {
+    pub total: usize,
+    /// What the baseline leaves to the dynamic part, even if it could fill everything itself.
+    pub dynamic: usize,
+}
+
+impl Budget {
+    pub const COMPACT: usize = 1_500;
+    pub const STANDARD: usize = 4_000;
+    pub const DEEP: usize = 16_000;
+    /// Memory never takes more of a model's window than this many hundredths.
+    const SHARE_OF_WINDOW: usize = 15;
+
+    /// So many tokens, or as many as the window allows.
+    pub fn of(tokens: usize, window: Option<usize>) -> Self {
+        let most = window.map_or(usize::MAX, |window| window * Self::SHARE_OF_WINDOW / 100);
+        let total = tokens.min(most);
+        Self { total, dynamic: total / 4 }
+    }
+
+    /// What lines of a category may take in the baseline: 300, 500, 200 and 500 of 1,500.
+    pub fn category(&self, category: Category) -> usize {
+        let share = match category {
+            Category::Profile => 300,
+            Category::Context => 500,
+            Category::Style => 200,
+            Category::Fact => 500,
+        };
+        self.total * share / Self::COMPACT
+    }
+}
+
+/// Whether a memory may be put into a prompt unasked.
+pub fn may_inject(facets: &Facets) -> bool {
+    facets.tier != Tier::Candidate && (facets.firm || facets.confidence >= INJECT_CONFIDENCE)
+}
+
+/// The same of a version as it was fetched.
+pub fn is_sure_enough(version: &Version) -> bool {
+    let sure = version.is_firm() || version.effective_confidence() >= INJECT_CONFIDENCE;
+    version.tier != Tier::Candidate && sure
+}
+
+/// What comes first in the baseline: rules, then importance, then freshness.
+pub fn precedence(a: &Facets, b: &Facets) -> std::cmp::Ordering {
+    let hard = |facets: &Facets| facets.force == Force::Hard;
+    hard(b)
+        .cmp(&hard(a))
+        .then(b.importance.total_cmp(&a.importance))
+        .then(b.fresh_at.cmp(&a.fresh_at))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn memory_takes_at_most_its_share_of_the_window() {
+        assert_eq!(Budget::of(Budget::COMPACT, None).total, 1_500);
+        assert_eq!(Budget::of(Budget::DEEP, Some(32_000)).total, 4_800);
+        assert_eq!(Budget::of(Budget::COMPACT, Some(1_000)).total, 150);
+        let compact = Budget::of(Budget::COMPACT, None);
+        let categories: usize = Category::ALL.iter().map(|c| compact.category(*c)).sum();
+        assert_eq!(categories, 1_500);
+        assert_eq!(Budget::of(Budget::STANDARD, None).category(Category::Profile), 800);
+    }
+}

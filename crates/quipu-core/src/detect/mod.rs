@@ -1,0 +1,373 @@
+//! Which domains a message is about, from its words alone.
+//!
+//! A keyword router: it decides which blocks of memory are worth offering, so it must be fast,
+//! explainable and the same every time. It sees one message and a list of words, never a memory,
+//! and asks no model. What it is not sure of it leaves out.
+
+mod vocabulary;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::{Deserialize, Serialize};
+
+use crate::domain::Domain;
+use crate::word::{Word, words};
+
+/// A phrase says more than a word.
+const PHRASE: f32 = 1.5;
+const WORD: f32 = 1.0;
+/// One word out of the several that name a tenant's domain.
+const PART_OF_NAME: f32 = 0.5;
+
+/// A word shared by three domains speaks for none of them.
+const LEAST: f32 = 0.45;
+/// Beside a best guess, anything under this share of its score is a chance word.
+const LEAST_SHARE: f32 = 0.34;
+/// How many domains a message is about, unless the next is nearly as likely.
+const MOST: usize = 2;
+const NEARLY: f32 = 0.9;
+
+/// A domain that a message is about.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Detected {
+    pub domain: String,
+    /// The sum over the distinct words found, each divided by the number of domains it stands
+    /// for. Comparable between the domains of one message only.
+    pub score: f32,
+    /// The words that spoke for it, as written.
+    pub words: Vec<String>,
+}
+
+/// The vocabularies of all domains, ready to be looked up.
+#[derive(Debug, Clone, Default)]
+pub struct Detector {
+    /// From a phrase, as stems with a space between, to the domains it speaks for.
+    phrases: BTreeMap<String, BTreeMap<String, f32>>,
+    /// The number of words in the longest phrase.
+    longest: usize,
+}
+
+impl Detector {
+    /// From the words of each domain. A word is whatever a person would write, of any number of
+    /// words.
+    pub fn new<'a>(vocabularies: impl IntoIterator<Item = (&'a str, &'a [&'a str])>) -> Self {
+        let mut detector = Self::default();
+        for (domain, phrases) in vocabularies {
+            for phrase in phrases {
+                detector.add(domain, phrase, 1.0);
+            }
+        }
+        detector
+    }
+
+    /// The built-in domains with their English words.
+    pub fn builtin() -> Self {
+        let mut detector = Self::new(vocabulary::BUILTIN);
+        for phrase in vocabulary::NEUTRAL {
+            detector.entry(phrase);
+        }
+        detector
+    }
+
+    /// Adds the names by which a tenant calls its own domains. Of a name of several words each
+    /// word speaks for the domain too, though less. Built-in domains have their words already,
+    /// and some of their names ("work") are too common to be among them.
+    #[must_use]
+    pub fn with_domains<'a>(mut self, domains: impl IntoIterator<Item = &'a Domain>) -> Self {
+        for domain in domains.into_iter().filter(|domain| !domain.builtin) {
+            for name in [&domain.name, &domain.display_name] {
+                self.add(&domain.name, name, 1.0);
+                let parts: Vec<_> = words(name).into_iter().filter(is_telling).collect();
+                for part in parts.iter().filter(|_| parts.len() > 1) {
+                    self.add(&domain.name, &part.text, PART_OF_NAME);
+                }
+            }
+        }
+        self
+    }
+
+    fn add(&mut self, domain: &str, phrase: &str, share: f32) {
+        let weight = share * if words(phrase).len() > 1 { PHRASE } else { WORD };
+        if let Some(domains) = self.entry(phrase) {
+            let known = domains.entry(domain.to_owned()).or_insert(weight);
+            *known = known.max(weight);
+        }
+    }
+
+    /// The domains a phrase speaks for; none yet, if it is new.
+    fn entry(&mut self, phrase: &str) -> Option<&mut BTreeMap<String, f32>> {
+        let stems: Vec<_> = words(phrase).iter().map(|word| stem(&word.text)).collect();
+        self.longest = self.longest.max(stems.len());
+        (!stems.is_empty()).then(|| self.phrases.entry(stems.join(" ")).or_default())
+    }
+
+    /// The domains `text` is about, best first: the best two, and more only while they score
+    /// within a tenth of the second. None when no word speaks for any.
+    pub fn detect(&self, text: &str) -> Vec<Detected> {
+        let mut found: Vec<_> = self.scores(text).into_values().collect();
+        found.sort_by(|a, b| b.score.total_cmp(&a.score).then_with(|| a.domain.cmp(&b.domain)));
+        let best = found.first().map_or(0.0, |best| best.score);
+        let bar = found.get(MOST - 1).map_or(0.0, |second| second.score * NEARLY);
+        found.retain(|one| one.score >= LEAST.max(best * LEAST_SHARE));
+        let kept = found.iter().enumerate().take_while(|(i, one)| *i < MOST || one.score >= bar);
+        let kept = kept.count();
+        found.truncate(kept);
+        found
+    }
+
+    /// Reads from left to right, each time the longest phrase known: in "credit card" the card
+    /// is not heard again. A phrase counts once, however often it is said.
+    fn scores(&self, text: &str) -> BTreeMap<&str, Detected> {
+        let message = words(text);
+        let stems: Vec<_> = message.iter().map(|word| stem(&word.text)).collect();
+        let mut heard = BTreeSet::new();
+        let mut scores: BTreeMap<&str, Detected> = BTreeMap::new();
+        let mut at = 0;
+        while at < message.len() {
+            let Some((length, phrase, domains)) = self.longest_at(&stems[at..]) else {
+                at += 1;
+                continue;
+            };
+            let written = written(text, &message[at..at + length]);
+            at += length;
+            if !heard.insert(phrase) {
+                continue;
+            }
+            for (domain, weight) in domains {
+                let detected = scores.entry(domain).or_insert_with(|| Detected {
+                    domain: domain.clone(),
+                    score: 0.0,
+                    words: Vec::new(),
+                });
+                detected.score += weight / domains.len() as f32;
+                detected.words.push(written.clone());
+            }
+        }
+        scores
+    }
+
+    fn longest_at(&self, stems: &[String]) -> Option<(usize, &str, &BTreeMap<String, f32>)> {
+        (1..=self.longest.min(stems.len())).rev().find_map(|length| {
+            let (phrase, domains) = self.phrases.get_key_value(&stems[..length].join(" "))?;
+            Some((length, phrase.as_str(), domains))
+        })
+    }
+}
+
+fn written(text: &str, words: &[Word]) -> String {
+    let range = words.first().zip(words.last()).map(|(first, last)| first.start..last.end);
+    range.and_then(|range| text.get(range)).unwrap_or_default().to_owned()
+}
+
+/// Whether a word of a name can stand for the whole. Little words cannot.
+fn is_telling(word: &Word) -> bool {
+    const LITTLE: [&str; 22] = [
+        "and", "the", "of", "my", "our", "your", "his", "her", "their", "for", "with", "about",
+        "all", "other", "general", "und", "der", "die", "das", "et", "les", "los",
+    ];
+    word.text.chars().count() > 2 && !LITTLE.contains(&word.text.as_str())
+}
+
+/// A word without its commonest English endings. Crude on purpose: it only has to bring "bill",
+/// "bills" and "billed" together, and both sides of every comparison go through it. An ending is
+/// kept when fewer than four letters would be left, so that a wedding is not a Wednesday.
+fn stem(word: &str) -> String {
+    let word = singular(word);
+    let cut = |ending: &str| word.strip_suffix(ending).map(undoubled).filter(|rest| rest.len() > 3);
+    let stem = cut("ing").or_else(|| cut("ed")).unwrap_or(&word);
+    stem.strip_suffix('e').filter(|rest| rest.len() > 2).unwrap_or(stem).to_owned()
+}
+
+fn singular(word: &str) -> String {
+    if let Some(rest) = word.strip_suffix("ies").filter(|rest| rest.len() > 2) {
+        return format!("{rest}y");
+    }
+    if word.ends_with("ss") || word.ends_with("us") || word.ends_with("is") {
+        return word.to_owned();
+    }
+    let hissing = word.strip_suffix("es").filter(|rest| hisses(rest));
+    let plain = word.strip_suffix('s').filter(|rest| rest.len() > 2);
+    hissing.or(plain).unwrap_or(word).to_owned()
+}
+
+/// "shopp" is "shop", but "bill" stays.
+fn undoubled(word: &str) -> &str {
+    let mut last = word.chars().rev();
+    match (last.next(), last.next()) {
+        (Some(a), Some(b)) if a == b && !matches!(a, 'l' | 's' | 'e') && a.is_ascii() => {
+            &word[..word.len() - 1]
+        }
+        _ => word,
+    }
+}
+
+fn hisses(rest: &str) -> bool {
+    ["s", "x", "z", "ch", "sh"].iter().any(|end| rest.ends_with(end))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::builtin_domains;
+
+    fn domains(text: &str) -> Vec<String> {
+        Detector::builtin().detect(text).into_iter().map(|found| found.domain).collect()
+    }
+
+    #[track_caller]
+    fn are_about(cases: &[(&str, &[&str])]) {
+        let wrong: Vec<_> = cases
+            .iter()
+            .filter(|(text, expected)| domains(text) != *expected)
+            .map(|(text, expected)| {
+                format!(
+                    "{text:?}: expected {expected:?}, found {:?}",
+                    Detector::builtin().detect(text)
+                )
+            })
+            .collect();
+        assert!(wrong.is_empty(), "\n{}", wrong.join("\n"));
+    }
+
+    #[test]
+    fn every_builtin_domain_has_a_vocabulary() {
+        let names: Vec<_> = builtin_domains().into_iter().map(|domain| domain.name).collect();
+        let known: Vec<_> = vocabulary::BUILTIN.iter().map(|(name, _)| *name).collect();
+        assert_eq!(names, known);
+        for (name, phrases) in vocabulary::BUILTIN {
+            assert!((30..=60).contains(&phrases.len()), "{name} has {}", phrases.len());
+        }
+    }
+
+    #[test]
+    fn a_message_is_about_its_domain() {
+        are_about(&[
+            ("keep your replies short, I like bullet points", &["communication"]),
+            ("draft an email in a formal tone", &["communication"]),
+            ("how much is left on the mortgage?", &["finance"]),
+            ("should I invest in an ETF or pay off the credit card", &["finance"]),
+            ("did I file my tax return", &["finance"]),
+            ("what should I cook, I'm vegetarian", &["food"]),
+            ("find a sushi restaurant", &["food"]),
+            ("I don't like spicy dishes", &["food"]),
+            ("my blood pressure medication dose changed", &["health"]),
+            ("I had a migraine again, should I see a doctor", &["health"]),
+            ("when do I usually work out?", &["health"]),
+            ("which guitar songs am I learning", &["personal"]),
+            ("my favourite movie of all time", &["personal"]),
+            ("what did my sister's husband say", &["relationships"]),
+            ("my girlfriend and I broke up", &["relationships"]),
+            ("our wedding anniversary", &["relationships"]),
+            ("I fast during Ramadan", &["religion"]),
+            ("which church do I go to for prayers", &["religion"]),
+            ("put an appointment in my calendar", &["schedule"]),
+            ("remind me about the deadline", &["schedule"]),
+            ("I bought new shoes and want a refund", &["shopping"]),
+            ("what's my shoe size for Amazon orders", &["shopping"]),
+            ("book a flight with a window seat", &["travel"]),
+            ("do I need a visa for the trip", &["travel"]),
+            ("which hotel did I stay in", &["travel"]),
+            ("my boss wants the presentation for the client", &["work"]),
+            ("how do we deploy the backend", &["work"]),
+            ("the code review for my colleague", &["work"]),
+        ]);
+    }
+
+    #[test]
+    fn a_message_with_no_telling_word_is_about_nothing() {
+        are_about(&[
+            ("thanks, go on", &[]),
+            ("yes", &[]),
+            ("what do you mean?", &[]),
+            ("can you explain that again", &[]),
+            ("", &[]),
+            ("¿?! 1 2 3", &[]),
+            ("see you on Wed", &[]),
+            ("how does this work?", &[]),
+            ("nice to meet you, in order to start", &[]),
+        ]);
+    }
+
+    #[test]
+    fn a_message_can_be_about_two_domains() {
+        are_about(&[
+            ("book a flight and keep it under my budget", &["finance", "travel"]),
+            ("dinner with my parents", &["food", "relationships"]),
+            ("email my boss", &["communication", "work"]),
+            ("buy a guitar", &["personal", "shopping"]),
+            ("halal restaurants", &["food", "religion"]),
+            ("move the meeting", &["schedule"]),
+            ("the meeting", &["schedule", "work"]),
+        ]);
+    }
+
+    #[test]
+    fn more_than_two_come_only_when_nearly_equal() {
+        let equal = domains("hotel, mortgage and guitar");
+        assert_eq!(equal, ["finance", "personal", "travel"]);
+        let unequal = domains("hotel and flight, mortgage and tax, guitar");
+        assert_eq!(unequal, ["finance", "travel"]);
+    }
+
+    #[test]
+    fn a_chance_word_beside_a_clear_domain_is_left_out() {
+        let found =
+            domains("the hotel near the airport, the flight, my passport and the train song");
+        assert_eq!(found, ["travel"]);
+    }
+
+    #[test]
+    fn a_word_of_several_domains_counts_less() {
+        let found = Detector::builtin().detect("salary and promotion");
+        assert_eq!((found.len(), found[0].domain.as_str(), found[0].score), (1, "work", 1.5));
+        assert_eq!(found[0].words, ["salary", "promotion"]);
+    }
+
+    #[test]
+    fn a_word_counts_once_and_a_phrase_hides_its_words() {
+        let detector =
+            Detector::new([("a", ["card"].as_slice()), ("b", ["credit card"].as_slice())]);
+        let found = detector.detect("Credit cards, a credit card!");
+        assert_eq!(found.len(), 1);
+        assert_eq!((found[0].score, &found[0].words), (1.5, &vec!["Credit cards".to_owned()]));
+    }
+
+    fn own(name: &str, display_name: &str) -> Domain {
+        Domain {
+            name: name.into(),
+            display_name: display_name.into(),
+            builtin: false,
+            ..builtin_domains().remove(0)
+        }
+    }
+
+    #[test]
+    fn the_domains_of_a_tenant_are_known_by_their_names() {
+        let domains = [own("dog-training", "Dogs & their training"), own("ryori", "料理")];
+        let detector = Detector::builtin().with_domains(&domains);
+        let first = |text: &str| detector.detect(text).first().map(|found| found.domain.clone());
+        assert_eq!(first("notes on dog training").as_deref(), Some("dog-training"));
+        assert_eq!(first("the training").as_deref(), Some("dog-training"));
+        assert_eq!(first("今日の料理は").as_deref(), Some("ryori"));
+        assert_eq!(first("their own"), None);
+    }
+
+    #[test]
+    fn endings_are_cut_and_short_words_are_not() {
+        for (a, b) in [
+            ("bills", "billed"),
+            ("meetings", "meeting"),
+            ("shopping", "shop"),
+            ("budgeting", "budget"),
+            ("hobbies", "hobby"),
+            ("recipes", "recipe"),
+            ("invested", "investing"),
+            ("churches", "church"),
+        ] {
+            assert_eq!(stem(a), stem(b), "{a} {b}");
+        }
+        for (a, b) in [("wedding", "wed"), ("bus", "bu"), ("class", "clas"), ("king", "k")] {
+            assert_ne!(stem(a), stem(b), "{a} {b}");
+        }
+    }
+}

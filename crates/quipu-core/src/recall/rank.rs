@@ -1,0 +1,414 @@
+//! Ranking: several arms look at the same question, each in its own way, and their scores are fused.
+//!
+//! Every arm gives every unit a score. Scores of different arms are made comparable by counting in
+//! standard deviations from that arm's mean, and are added with the weights of [`Tuning`]. The
+//! weights are round numbers that held up on conversations they were not chosen on; the decision
+//! record on ranking says how. Rank fusion is there as well: as the fall-back, and to compare with.
+
+use std::collections::HashMap;
+
+use super::index::{Index, Unit};
+use super::look::Look;
+use super::passage::Kind;
+use crate::time::{Period, Timestamp};
+
+/// One way of looking.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Arm {
+    /// The words of the unit itself.
+    Keyword,
+    /// The words of the turn with its neighbours.
+    KeywordWindow,
+    /// The words of the whole session.
+    KeywordSession,
+    /// The meaning of the unit itself.
+    Vector,
+    /// The meaning of the turn with its neighbours.
+    VectorWindow,
+    /// The question names who said it.
+    Speaker,
+    /// The question speaks of its time.
+    Time,
+    /// It was learned lately.
+    Recency,
+    /// It is important and trusted.
+    Prior,
+    /// Something found is linked to it.
+    Link,
+}
+
+impl Arm {
+    pub const ALL: [Arm; 10] = [
+        Arm::Keyword,
+        Arm::KeywordWindow,
+        Arm::KeywordSession,
+        Arm::Vector,
+        Arm::VectorWindow,
+        Arm::Speaker,
+        Arm::Time,
+        Arm::Recency,
+        Arm::Prior,
+        Arm::Link,
+    ];
+
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Arm::Keyword => "keyword",
+            Arm::KeywordWindow => "keyword_window",
+            Arm::KeywordSession => "keyword_session",
+            Arm::Vector => "vector",
+            Arm::VectorWindow => "vector_window",
+            Arm::Speaker => "speaker",
+            Arm::Time => "time",
+            Arm::Recency => "recency",
+            Arm::Prior => "prior",
+            Arm::Link => "link",
+        }
+    }
+
+    pub fn parse(text: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|arm| arm.as_str() == text)
+    }
+
+    /// Whether its scores only tell better from worse, and are counted in standard deviations. Those
+    /// of the others are between 0 and 1 and count as they are.
+    fn is_relative(self) -> bool {
+        matches!(
+            self,
+            Arm::Keyword
+                | Arm::KeywordWindow
+                | Arm::KeywordSession
+                | Arm::Vector
+                | Arm::VectorWindow
+        )
+    }
+
+    /// How far apart its scores are for units that nothing speaks for: words are there or not, and
+    /// cosines are never quite zero.
+    fn spread(self) -> f32 {
+        if matches!(self, Arm::Vector | Arm::VectorWindow) { 0.12 } else { 0.0 }
+    }
+
+    /// Whether it speaks for a unit at all, rather than only for one over another.
+    fn finds(self) -> bool {
+        !matches!(self, Arm::Recency | Arm::Prior | Arm::KeywordSession)
+    }
+}
+
+/// How the arms are brought together.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Fusion {
+    /// Weighted sum of scores, each in standard deviations from its arm's mean.
+    Scores,
+    /// Reciprocal ranks with k = 60, every arm alike: what is left when scores mean nothing.
+    Ranks,
+}
+
+/// The weights of the arms and what else can be turned. An arm of weight zero is off.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Tuning {
+    pub fusion: Fusion,
+    pub facts: Weights,
+    pub turns: Weights,
+    /// The share of what all units have in common that is taken away before vectors are compared.
+    pub centre: f32,
+    /// Whether the words that the first few share are looked for as well.
+    pub feedback: bool,
+    /// The share of its score that a turn passes on to the next: an answer follows its question.
+    pub smoothing: f32,
+}
+
+/// How much each arm counts.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Weights([f32; Arm::ALL.len()]);
+
+impl Weights {
+    pub fn of(&self, arm: Arm) -> f32 {
+        self.0[arm as usize]
+    }
+
+    #[must_use]
+    pub fn with(mut self, arm: Arm, weight: f32) -> Self {
+        self.0[arm as usize] = weight;
+        self
+    }
+}
+
+impl Default for Tuning {
+    fn default() -> Self {
+        let shared = Weights([0.0; Arm::ALL.len()])
+            .with(Arm::Keyword, 0.7)
+            .with(Arm::KeywordWindow, 0.7)
+            .with(Arm::Vector, 0.9)
+            .with(Arm::VectorWindow, 0.7)
+            .with(Arm::Time, 0.5);
+        Self {
+            fusion: Fusion::Scores,
+            facts: shared
+                .with(Arm::KeywordSession, 1.0)
+                .with(Arm::Recency, 1.5)
+                .with(Arm::Prior, 0.2)
+                .with(Arm::Link, 0.6),
+            turns: shared.with(Arm::KeywordSession, 0.4).with(Arm::Speaker, 1.5),
+            centre: 0.7,
+            feedback: true,
+            smoothing: 0.05,
+        }
+    }
+}
+
+impl Tuning {
+    /// The same with an arm off, to see what it is worth.
+    #[must_use]
+    pub fn without(mut self, arm: Arm) -> Self {
+        self.facts = self.facts.with(arm, 0.0);
+        self.turns = self.turns.with(arm, 0.0);
+        self
+    }
+
+    /// The same with only these arms and nothing besides.
+    #[must_use]
+    pub fn only(mut self, arms: &[Arm]) -> Self {
+        for arm in Arm::ALL.into_iter().filter(|arm| !arms.contains(arm)) {
+            self = self.without(arm);
+        }
+        self.feedback = false;
+        self.smoothing = 0.0;
+        self.centre = 0.0;
+        self
+    }
+}
+
+/// A question, made ready.
+#[derive(Debug, Clone)]
+pub struct Question<'q> {
+    pub text: &'q str,
+    /// Its embedding, if a model answered in time.
+    pub vector: Option<&'q [f32]>,
+    /// The times it speaks of.
+    pub times: &'q [Period],
+    pub now: Timestamp,
+}
+
+/// What can be seen, what is ranked, and what may be found.
+pub struct Sight<'s> {
+    /// Everything that is there: the words of a session are counted over it.
+    pub there: &'s dyn Fn(&Unit) -> bool,
+    /// What is compared with each other, within one kind.
+    pub among: &'s dyn Fn(&Unit) -> bool,
+    /// What of that may be found.
+    pub may: &'s dyn Fn(&Unit) -> bool,
+}
+
+/// A unit that was found.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Found {
+    pub unit: usize,
+    pub score: f32,
+    /// How well it fits taken by itself, between 0 and 1: the share of the question's words that it
+    /// has, weighed by how rare they are, and how near it is in meaning.
+    pub relevance: f32,
+    /// What each arm made of it: its rank, from one, and its score.
+    pub arms: Vec<(Arm, usize, f32)>,
+    /// The words of the question that it has.
+    pub matched: Vec<String>,
+}
+
+/// A session that was found, by number.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct FoundSession {
+    pub session: usize,
+    pub score: f32,
+    /// The turn that speaks most for it.
+    pub best: usize,
+}
+
+/// What was found of one kind, best first.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Ranking {
+    pub found: Vec<Found>,
+    pub sessions: Vec<FoundSession>,
+    /// How many were compared.
+    pub among: usize,
+}
+
+/// Ranks the units of a kind and gives the best `limit` of those that may be found.
+pub fn rank(
+    index: &Index,
+    question: &Question<'_>,
+    kind: Kind,
+    tuning: &Tuning,
+    sight: &Sight<'_>,
+    limit: usize,
+) -> Ranking {
+    let look = Look::new(index, question, kind, sight, tuning);
+    let weights = match kind {
+        Kind::Fact => tuning.facts,
+        Kind::Turn => tuning.turns,
+    };
+    let mut arms = Arms::of(&look, &weights, &[]);
+    let mut fused = arms.fuse(tuning.fusion, look.among.len());
+    if tuning.feedback && tuning.fusion == Fusion::Scores {
+        const TRUSTED: usize = 3;
+        let trusted = |at: &usize| fused[*at] > 0.0 && arms.find(*at);
+        let best: Vec<usize> = order_of(&fused).into_iter().filter(trusted).take(TRUSTED).collect();
+        let more = look.feedback(&best);
+        if !more.is_empty() {
+            arms = Arms::of(&look, &weights, &more);
+            fused = arms.fuse(tuning.fusion, look.among.len());
+        }
+    }
+    if tuning.smoothing > 0.0 && tuning.fusion == Fusion::Scores {
+        let passed = fused.clone();
+        for (at, score) in fused.iter_mut().enumerate() {
+            let before = look.before(at).map_or(0.0, |before| passed[before].max(0.0));
+            *score += tuning.smoothing * before;
+        }
+    }
+    if kind == Kind::Fact && weights.of(Arm::Link) > 0.0 {
+        arms.follow_links(index, &look, &mut fused, weights.of(Arm::Link));
+    }
+    let mut order = order_of(&fused);
+    order.retain(|at| (sight.may)(&index.units[look.among[*at]]) && arms.find(*at));
+    let sessions = if kind == Kind::Turn { sessions(&look, &arms, &fused, &order) } else { vec![] };
+    order.truncate(limit);
+    let found = |at: usize| Found {
+        unit: look.among[at],
+        score: fused[at],
+        relevance: look.relevance(at),
+        arms: arms.explain(at),
+        matched: look.matched(at),
+    };
+    Ranking { found: order.into_iter().map(found).collect(), sessions, among: look.among.len() }
+}
+
+/// Sessions by their best turns, with some regard for the words of the whole.
+fn sessions(look: &Look<'_>, arms: &Arms, fused: &[f32], order: &[usize]) -> Vec<FoundSession> {
+    const WHOLE: f32 = 0.8;
+    const NEXT_BEST: f32 = 0.1;
+    let whole = arms.standard(Arm::KeywordSession);
+    let score = |at: usize| fused[at] + whole.as_ref().map_or(0.0, |whole| WHOLE * whole[at]);
+    let mut turns: HashMap<usize, Vec<(f32, usize)>> = HashMap::new();
+    for at in order {
+        if let Some(session) = look.session_of(*at) {
+            turns.entry(session).or_default().push((score(*at), look.among[*at]));
+        }
+    }
+    let of = |(session, mut turns): (usize, Vec<(f32, usize)>)| {
+        turns.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+        let next: f32 = turns.iter().skip(1).take(2).map(|(score, _)| score.max(0.0)).sum();
+        FoundSession { session, score: turns[0].0 + NEXT_BEST * next, best: turns[0].1 }
+    };
+    let mut found: Vec<FoundSession> = turns.into_iter().map(of).collect();
+    found.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.session.cmp(&b.session)));
+    found
+}
+
+/// The best first; of equals the one that came first.
+fn order_of(scores: &[f32]) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..scores.len()).collect();
+    order.sort_by(|a, b| scores[*b].total_cmp(&scores[*a]).then(a.cmp(b)));
+    order
+}
+
+/// The scores of the arms that have something to say.
+struct Arms(Vec<(Arm, f32, Vec<f32>)>);
+
+impl Arms {
+    fn of(look: &Look<'_>, weights: &Weights, more: &[(super::text::Term, f32)]) -> Self {
+        let on = Arm::ALL.into_iter().filter(|arm| weights.of(*arm) > 0.0);
+        let scored = on
+            .filter_map(|arm| look.scores(arm, more).map(|scores| (arm, weights.of(arm), scores)));
+        Self(scored.collect())
+    }
+
+    fn fuse(&self, fusion: Fusion, units: usize) -> Vec<f32> {
+        let mut fused = vec![0.0; units];
+        for (arm, weight, scores) in &self.0 {
+            match fusion {
+                Fusion::Scores if arm.is_relative() => {
+                    for (sum, score) in fused.iter_mut().zip(standard(scores, arm.spread())) {
+                        *sum += weight * score;
+                    }
+                }
+                Fusion::Scores => {
+                    for (sum, score) in fused.iter_mut().zip(scores) {
+                        *sum += weight * score;
+                    }
+                }
+                Fusion::Ranks => {
+                    const K: f32 = 60.0;
+                    const DEPTH: usize = 100;
+                    let ranked = order_of(scores).into_iter().enumerate().take(DEPTH);
+                    for (rank, at) in ranked.filter(|(_, at)| scores[*at] > 0.0) {
+                        fused[at] += 1.0 / (K + rank as f32 + 1.0);
+                    }
+                }
+            }
+        }
+        fused
+    }
+
+    fn standard(&self, wanted: Arm) -> Option<Vec<f32>> {
+        self.0
+            .iter()
+            .find(|(arm, ..)| *arm == wanted)
+            .map(|(arm, _, scores)| standard(scores, arm.spread()))
+    }
+
+    /// What is linked to something well found is found a little less well than that.
+    fn follow_links(&mut self, index: &Index, look: &Look<'_>, fused: &mut [f32], weight: f32) {
+        const FOLLOWED: usize = 5;
+        let place: HashMap<usize, usize> =
+            look.among.iter().enumerate().map(|(at, unit)| (*unit, at)).collect();
+        let best: Vec<usize> = order_of(fused)
+            .into_iter()
+            .filter(|at| fused[*at] > 0.0 && self.find(*at))
+            .take(FOLLOWED)
+            .collect();
+        let mut lent = vec![0.0; fused.len()];
+        for at in best {
+            for other in index.linked(index.units[look.among[at]].subject) {
+                if let Some(other) = place.get(&other) {
+                    lent[*other] = f32::max(lent[*other], fused[at] * weight);
+                }
+            }
+        }
+        for (score, lent) in fused.iter_mut().zip(&lent) {
+            *score = score.max(*lent);
+        }
+        if lent.iter().any(|lent| *lent > 0.0) {
+            self.0.push((Arm::Link, weight, lent));
+        }
+    }
+
+    /// Whether anything speaks for a unit: a word, nearness, a name, a time or a link.
+    fn find(&self, at: usize) -> bool {
+        self.0.iter().any(|(arm, _, scores)| arm.finds() && scores[at] > 0.0)
+    }
+
+    fn explain(&self, at: usize) -> Vec<(Arm, usize, f32)> {
+        let spoke = self.0.iter().filter(|(_, _, scores)| scores[at] != 0.0);
+        spoke
+            .map(|(arm, _, scores)| {
+                let better = scores.iter().filter(|score| **score > scores[at]).count();
+                (*arm, better + 1, scores[at])
+            })
+            .collect()
+    }
+}
+
+/// Scores in standard deviations from their mean. Among a handful of units every score is far from
+/// the mean and near to it at once; so a handful is filled up with units that nothing speaks for, of
+/// which each person has plenty in the end. `spread` is how far apart their scores would be.
+fn standard(scores: &[f32], spread: f32) -> Vec<f32> {
+    const ENOUGH: usize = 30;
+    let (count, missing) = (scores.len(), ENOUGH.saturating_sub(scores.len()) as f32);
+    let all = (count.max(ENOUGH)) as f32;
+    let mean = scores.iter().sum::<f32>() / all;
+    let square = |score: &f32| (score - mean).powi(2);
+    let sum: f32 = scores.iter().map(square).sum();
+    let variance = (sum + missing * (mean.powi(2) + spread.powi(2))) / all;
+    let deviation = variance.sqrt() + 1e-9;
+    scores.iter().map(|score| (score - mean) / deviation).collect()
+}

@@ -1,0 +1,425 @@
+//! Reads the commonest expressions of time in German, Spanish and French from tables. A language
+//! is one table; there is no grammar here, and adding one is a sign that a table is missing a row.
+//!
+//! Words are written without accents, as the tokens are.
+
+use jiff::civil::{Date, DateTime};
+
+use super::Reading;
+use super::calendar::{
+    Span, Unit, Which, containing, date_of, months_of, neighbour, recent_months, recent_weekday,
+    step, which_weekday, year_of,
+};
+use super::english::Bound;
+use super::tokens::Token;
+
+/// What a row means. The numbers, units and names it speaks of are the ones its pattern caught.
+#[derive(Clone, Copy)]
+pub(super) enum Meaning {
+    /// The day this many days from today.
+    Day(i64),
+    /// The unit or weekday before, of or after now; with a month, that month of such a year.
+    Unit(Which),
+    /// A count of units before now, or after it.
+    Ago,
+    Ahead,
+    /// The last so many units, up to today.
+    Rolling,
+    /// The date, month or year that was caught, with what it bounds.
+    Named,
+    Bounded(Bound),
+    /// No expression of time, although a part of it would be.
+    Nothing,
+}
+
+use Meaning::{Ago, Ahead, Bounded, Day, Named, Nothing, Rolling};
+
+struct Language {
+    /// Little words that give the language away.
+    marks: &'static [&'static str],
+    /// Numbers from one on; the words of one number are separated by bars.
+    numbers: &'static [&'static str],
+    units: [(&'static str, Unit); 4],
+    months: [&'static str; 12],
+    /// From Monday.
+    weekdays: [&'static str; 7],
+    /// Patterns: `#` a number, `@` a unit, `M` a month, `W` a weekday, `Y` a year, `D` a day of
+    /// the month, bars between alternatives.
+    rows: &'static [(&'static str, Meaning)],
+}
+
+const LAST: Meaning = Meaning::Unit(Which::Last);
+const THIS: Meaning = Meaning::Unit(Which::This);
+const NEXT: Meaning = Meaning::Unit(Which::Next);
+const SINCE: Meaning = Bounded(Bound::Since);
+const BEFORE: Meaning = Bounded(Bound::Before);
+const UNTIL: Meaning = Bounded(Bound::Until);
+const AFTER: Meaning = Bounded(Bound::After);
+
+/// English has its own reader; its marks keep the other tables away from English messages.
+const ENGLISH: &[&str] = &[
+    "the", "i", "is", "my", "we", "you", "what", "did", "do", "how", "was", "to", "and", "of",
+    "it", "that", "have", "about", "with", "for", "are", "our", "when",
+];
+
+const LANGUAGES: [&Language; 3] = [&GERMAN, &SPANISH, &FRENCH];
+
+static GERMAN: Language = Language {
+    marks: &[
+        "ich", "der", "die", "das", "und", "ist", "wir", "nicht", "ein", "eine", "mit", "war",
+        "habe", "hat", "was", "wie", "im", "am", "mein", "meine", "zu", "von", "auf", "bin", "du",
+    ],
+    numbers: &[
+        "einem|einer|ein|eine",
+        "zwei",
+        "drei",
+        "vier",
+        "funf",
+        "sechs",
+        "sieben",
+        "acht",
+        "neun",
+        "zehn",
+        "elf",
+        "zwolf",
+    ],
+    units: [
+        ("tag|tage|tagen", Unit::Day),
+        ("woche|wochen", Unit::Week),
+        ("monat|monate|monaten|monats", Unit::Month),
+        ("jahr|jahre|jahren|jahres", Unit::Year),
+    ],
+    months: [
+        "januar",
+        "februar",
+        "marz|maerz",
+        "april",
+        "mai",
+        "juni",
+        "juli",
+        "august",
+        "september",
+        "oktober",
+        "november",
+        "dezember",
+    ],
+    weekdays: [
+        "montag",
+        "dienstag",
+        "mittwoch",
+        "donnerstag",
+        "freitag",
+        "samstag|sonnabend",
+        "sonntag",
+    ],
+    rows: &[
+        ("heute", Day(0)),
+        ("gestern", Day(-1)),
+        ("vorgestern", Day(-2)),
+        ("morgen", Day(1)),
+        ("ubermorgen|uebermorgen", Day(2)),
+        ("guten morgen", Nothing),
+        ("am morgen", Nothing),
+        ("jeden morgen", Nothing),
+        ("letzte|letzten|letzter|letztes|letztem|vergangene|vergangenen|vergangenes @", LAST),
+        ("letzte|letzten|letzter|vergangenen W", LAST),
+        ("diese|diesen|dieser|dieses|diesem @", THIS),
+        ("diesen W", THIS),
+        ("nachste|nachsten|nachster|nachstes|nachstem|kommende|kommenden|kommendes @", NEXT),
+        ("nachsten|kommenden W", NEXT),
+        ("am W", Named),
+        ("vor # @", Ago),
+        ("in # @", Ahead),
+        ("in den letzten|vergangenen # @", Rolling),
+        ("die letzten|vergangenen # @", Rolling),
+        ("seit # @", Rolling),
+        ("im M", Named),
+        ("im M Y", Named),
+        ("im jahr|jahre Y", Named),
+        ("M Y", Named),
+        ("D . M", Named),
+        ("D . M Y", Named),
+        ("am D . M", Named),
+        ("am D . M Y", Named),
+        ("seit M", SINCE),
+        ("seit M Y", SINCE),
+        ("seit Y", SINCE),
+        ("vor Y", BEFORE),
+        ("vor M Y", BEFORE),
+        ("bis Y", UNTIL),
+        ("bis M", UNTIL),
+        ("bis M Y", UNTIL),
+        ("nach Y", AFTER),
+        ("nach M Y", AFTER),
+    ],
+};
+
+static SPANISH: Language = Language {
+    marks: &[
+        "el", "la", "los", "las", "que", "yo", "en", "es", "mi", "con", "por", "una", "un", "fue",
+        "hace", "del", "al", "se", "lo", "me", "y", "de",
+    ],
+    numbers: &[
+        "un|una|uno",
+        "dos",
+        "tres",
+        "cuatro",
+        "cinco",
+        "seis",
+        "siete",
+        "ocho",
+        "nueve",
+        "diez",
+        "once",
+        "doce",
+    ],
+    units: [
+        ("dia|dias", Unit::Day),
+        ("semana|semanas", Unit::Week),
+        ("mes|meses", Unit::Month),
+        ("ano|anos", Unit::Year),
+    ],
+    months: [
+        "enero",
+        "febrero",
+        "marzo",
+        "abril",
+        "mayo",
+        "junio",
+        "julio",
+        "agosto",
+        "septiembre|setiembre",
+        "octubre",
+        "noviembre",
+        "diciembre",
+    ],
+    weekdays: ["lunes", "martes", "miercoles", "jueves", "viernes", "sabado", "domingo"],
+    rows: &[
+        ("hoy", Day(0)),
+        ("ayer", Day(-1)),
+        ("anoche", Day(-1)),
+        ("anteayer|antier", Day(-2)),
+        ("antes de ayer", Day(-2)),
+        ("manana", Day(1)),
+        ("pasado manana", Day(2)),
+        ("la manana", Nothing),
+        ("el|la @ pasado|pasada", LAST),
+        ("el W pasado", LAST),
+        ("este|esta @", THIS),
+        ("este W", THIS),
+        ("el|la proximo|proxima @", NEXT),
+        ("el proximo W", NEXT),
+        ("el|la @ que viene", NEXT),
+        ("el W que viene", NEXT),
+        ("el W", Named),
+        ("hace # @", Ago),
+        ("dentro de # @", Ahead),
+        ("en # @", Ahead),
+        ("los|las ultimos|ultimas # @", Rolling),
+        ("en los|las ultimos|ultimas # @", Rolling),
+        ("desde hace # @", Rolling),
+        ("en M", Named),
+        ("en M de|del Y", Named),
+        ("en Y", Named),
+        ("en el ano Y", Named),
+        ("M de|del Y", Named),
+        ("D de M", Named),
+        ("el D de M", Named),
+        ("D de M de|del Y", Named),
+        ("el D de M de|del Y", Named),
+        ("desde Y", SINCE),
+        ("desde M", SINCE),
+        ("desde M de Y", SINCE),
+        ("antes de|del Y", BEFORE),
+        ("antes de M de Y", BEFORE),
+        ("hasta Y", UNTIL),
+        ("hasta M", UNTIL),
+        ("despues de|del Y", AFTER),
+    ],
+};
+
+static FRENCH: Language = Language {
+    marks: &[
+        "le", "les", "des", "je", "j", "est", "et", "que", "qu", "une", "avec", "nous", "vous",
+        "il", "elle", "mon", "ma", "mes", "du", "ai", "la", "un", "pas", "l", "d", "c", "en", "de",
+    ],
+    numbers: &[
+        "un|une", "deux", "trois", "quatre", "cinq", "six", "sept", "huit", "neuf", "dix", "onze",
+        "douze",
+    ],
+    units: [
+        ("jour|jours", Unit::Day),
+        ("semaine|semaines", Unit::Week),
+        ("mois", Unit::Month),
+        ("an|ans|annee|annees", Unit::Year),
+    ],
+    months: [
+        "janvier",
+        "fevrier",
+        "mars",
+        "avril",
+        "mai",
+        "juin",
+        "juillet",
+        "aout",
+        "septembre",
+        "octobre",
+        "novembre",
+        "decembre",
+    ],
+    weekdays: ["lundi", "mardi", "mercredi", "jeudi", "vendredi", "samedi", "dimanche"],
+    rows: &[
+        ("aujourd hui", Day(0)),
+        ("hier", Day(-1)),
+        ("avant hier", Day(-2)),
+        ("demain", Day(1)),
+        ("apres demain", Day(2)),
+        ("le|la|l @ dernier|derniere|passe|passee", LAST),
+        ("W dernier", LAST),
+        ("ce|cet|cette @", THIS),
+        ("ce @ ci", THIS),
+        ("ce W", THIS),
+        ("le|la|l @ prochain|prochaine", NEXT),
+        ("W prochain", NEXT),
+        ("il y a # @", Ago),
+        ("dans # @", Ahead),
+        ("ces|les # derniers|dernieres @", Rolling),
+        ("depuis # @", Rolling),
+        ("en M", Named),
+        ("en M Y", Named),
+        ("en Y", Named),
+        ("en l an|annee Y", Named),
+        ("au mois de|d M", Named),
+        ("M Y", Named),
+        ("D M", Named),
+        ("le D M", Named),
+        ("D M Y", Named),
+        ("le D M Y", Named),
+        ("depuis Y", SINCE),
+        ("depuis M", SINCE),
+        ("depuis M Y", SINCE),
+        ("avant Y", BEFORE),
+        ("avant M Y", BEFORE),
+        ("jusqu en Y", UNTIL),
+        ("apres Y", AFTER),
+    ],
+};
+
+/// What the placeholders of a pattern caught.
+#[derive(Default, Clone, Copy)]
+pub(super) struct Caught {
+    pub number: Option<i64>,
+    pub unit: Option<Unit>,
+    pub year: Option<i64>,
+    pub month: Option<i64>,
+    pub day: Option<i64>,
+    pub weekday: Option<i64>,
+}
+
+pub(super) fn readings(tokens: &[Token], now: DateTime) -> Vec<Reading> {
+    let mut found = Vec::new();
+    for language in spoken(tokens) {
+        for at in 0..tokens.len() {
+            for (pattern, meaning) in language.rows {
+                let Some((end, caught)) = language.matched(pattern, &tokens[at..]) else {
+                    continue;
+                };
+                let span = meaning_of(*meaning, caught, now.date());
+                if span.is_some() || matches!(meaning, Nothing) {
+                    let end = tokens[at + end - 1].end;
+                    found.push(Reading { start: tokens[at].start, end, span });
+                }
+            }
+        }
+    }
+    found
+}
+
+/// The languages with the most marks in the message, because one word can mean yesterday in
+/// French and here in German. Without any mark every language is tried.
+fn spoken(tokens: &[Token]) -> Vec<&'static Language> {
+    let count = |marks: &[&str]| tokens.iter().filter(|t| marks.contains(&&*t.text)).count();
+    let most = LANGUAGES.iter().map(|language| count(language.marks)).max().unwrap_or(0);
+    if count(ENGLISH) > most {
+        return Vec::new();
+    }
+    LANGUAGES.into_iter().filter(|language| count(language.marks) == most).collect()
+}
+
+impl Language {
+    fn matched(&self, pattern: &str, tokens: &[Token]) -> Option<(usize, Caught)> {
+        let mut caught = Caught::default();
+        let mut at = 0;
+        for part in pattern.split(' ') {
+            let token = tokens.get(at)?;
+            let n = token.number();
+            match part {
+                "#" => caught.number = Some(n.or_else(|| place(self.numbers, token))?),
+                "@" => caught.unit = Some(self.unit(token)?),
+                "M" => caught.month = Some(place(&self.months, token)?),
+                "W" => caught.weekday = Some(place(&self.weekdays, token)? - 1),
+                "Y" => caught.year = Some(n.filter(|_| token.text.len() == 4)?),
+                "D" if token.text == "1er" => caught.day = Some(1),
+                "D" => caught.day = Some(n.filter(|day| (1..=31).contains(day))?),
+                words => words.split('|').find(|word| *word == token.text).map(|_| ())?,
+            }
+            at += 1;
+        }
+        Some((at, caught))
+    }
+
+    fn unit(&self, token: &Token) -> Option<Unit> {
+        let names = |names: &str| names.split('|').any(|name| name == token.text);
+        self.units.iter().find(|unit| names(unit.0)).map(|unit| unit.1)
+    }
+}
+
+/// Where the word stands in a list of names, counted from one.
+fn place(names: &[&str], token: &Token) -> Option<i64> {
+    let place = names.iter().position(|names| names.split('|').any(|name| name == token.text))?;
+    i64::try_from(place + 1).ok()
+}
+
+pub(super) fn meaning_of(meaning: Meaning, caught: Caught, today: Date) -> Option<Span> {
+    match meaning {
+        Day(n) => Span::day(step(today, Unit::Day, n)?),
+        Meaning::Unit(which) => match (caught.unit, caught.month) {
+            (_, Some(month)) => months_of(i64::from(today.year()) + which.steps(), month, 1),
+            (Some(unit), None) => neighbour(unit, today, which.steps()),
+            (None, None) => which_weekday(which, caught.weekday?, today),
+        },
+        Ago => away(caught.unit?, -caught.number?, today),
+        Ahead => away(caught.unit?, caught.number?, today),
+        Rolling => {
+            let from = step(today, caught.unit?, -caught.number?)?;
+            Some(Span::dates(from, today.tomorrow().ok()?))
+        }
+        Named => named(caught, today),
+        Bounded(bound) => bound.of(named(caught, today)?),
+        Nothing => None,
+    }
+}
+
+fn away(unit: Unit, n: i64, today: Date) -> Option<Span> {
+    let span = containing(unit, step(today, unit, n)?)?;
+    Some(if unit == Unit::Day { span } else { span.roughly() })
+}
+
+fn named(caught: Caught, today: Date) -> Option<Span> {
+    if let Some(weekday) = caught.weekday {
+        return Some(recent_weekday(weekday, today)?.afloat());
+    }
+    let Some(month) = caught.month else {
+        return year_of(caught.year.filter(|year| (1000..2200).contains(year))?);
+    };
+    let this = i64::from(today.year());
+    match (caught.day, caught.year) {
+        (Some(day), Some(year)) => Span::day(date_of(year, month, day)?),
+        (None, Some(year)) => months_of(year, month, 1),
+        (None, None) => Some(recent_months(month, 1, today)?.afloat()),
+        (Some(day), None) => {
+            let dates = (0..=8).filter_map(|back| date_of(this - back, month, day));
+            Some(Span::day(dates.into_iter().find(|date| *date <= today)?)?.afloat())
+        }
+    }
+}

@@ -1,0 +1,84 @@
+//! Finds the expressions of time in a message: "last month", "since 2021", "vor drei Tagen".
+//!
+//! A pure reader: the current instant and the person's time zone are arguments, and what it finds
+//! is a suggestion to the search, never something that is kept. English is read by a small
+//! grammar, the commonest forms of German, Spanish, French, Chinese and Japanese from tables.
+//! Hours of the clock ("at 3pm") are left out: memories are found by the day.
+//!
+//! A name without its year ("in May", "on Monday") means the most recent such stretch that began
+//! no later than now, and is approximate. Weeks begin on Monday, days in the person's own zone.
+
+mod calendar;
+mod counts;
+mod dates;
+mod english;
+mod han;
+mod languages;
+mod tokens;
+
+use jiff::tz::TimeZone;
+use serde::{Deserialize, Serialize};
+
+use crate::time::{Period, Timestamp};
+use calendar::Span;
+
+/// Whether the words leave any doubt about which stretch they mean.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Exactness {
+    Exact,
+    Approximate,
+}
+
+/// An expression of time in a message.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Mention {
+    /// The expression as written, with its preposition.
+    pub words: String,
+    /// The stretch it means. What reaches back without a beginning starts with the year 1.
+    pub period: Period,
+    pub certainty: Exactness,
+}
+
+/// A reading of one stretch of the message, in bytes.
+#[derive(Debug, Clone, Copy)]
+struct Reading {
+    start: usize,
+    end: usize,
+    /// Nothing when the words are known to be no expression of time, as in "guten Morgen".
+    span: Option<Span>,
+}
+
+/// The expressions of time in `text`, in the order they are written. Where two overlap the longer
+/// one is kept.
+pub fn mentions(text: &str, now: Timestamp, zone: &TimeZone) -> Vec<Mention> {
+    let local = now.to_zoned(zone.clone()).datetime();
+    let tokens = tokens::tokens(text);
+    let mut readings = english::readings(&tokens, local);
+    readings.extend(languages::readings(&tokens, local));
+    readings.extend(han::readings(text, local.date()));
+    longest(readings)
+        .into_iter()
+        .filter_map(|reading| {
+            let span = reading.span?;
+            let words = text.get(reading.start..reading.end)?.to_owned();
+            Some(Mention { words, period: span.period(zone)?, certainty: span.exactness })
+        })
+        .collect()
+}
+
+fn longest(mut readings: Vec<Reading>) -> Vec<Reading> {
+    readings.sort_by_key(|reading| (std::cmp::Reverse(reading.end - reading.start), reading.start));
+    let mut taken = std::collections::BTreeMap::new();
+    for reading in readings {
+        // What is taken never overlaps, so only the nearest neighbours can be in the way.
+        let before = taken.range(..reading.end).next_back();
+        if before.is_none_or(|(_, other): (_, &Reading)| other.end <= reading.start) {
+            taken.insert(reading.start, reading);
+        }
+    }
+    taken.into_values().collect()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,30 @@
+//! The one HTTP client builder of this crate, and the TLS behind it: rustls with ring.
+
+use reqwest::ClientBuilder;
+use reqwest::redirect::Policy;
+
+/// Makes ring the process's provider of cryptography. Safe to call again, and leaves a provider
+/// that somebody else installed alone. Without one, building any `reqwest` client panics, even
+/// one that only ever speaks plain HTTP.
+pub fn install() {
+    // An error here means there is one already.
+    let _ = rustls::crypto::ring::default_provider().install_default();
+}
+
+/// A client for `url` that follows no redirect. Only `https` asks the machine for the
+/// certificates it trusts: a bare container has none, and needs none to reach its neighbour.
+pub(crate) fn client(url: &str) -> ClientBuilder {
+    install();
+    let builder = ClientBuilder::new().redirect(Policy::none());
+    if url.starts_with("https:") { builder } else { builder.tls_certs_only([]) }
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn clients_are_built_for_both_schemes_and_twice() {
+        for url in ["https://models.example", "http://127.0.0.1", "https://models.example"] {
+            assert!(super::client(url).build().is_ok(), "{url}");
+        }
+    }
+}
