@@ -5,7 +5,8 @@ use jiff::SignedDuration;
 use quipu_core::{Caller, CallerKind, Domain, Refusal, TenantId, Timestamp, UserId};
 use quipu_store::directory::User;
 use quipu_store::health::Counts;
-use quipu_store::{credential, directory, domain, erase, health};
+use quipu_store::passage::{self, Change};
+use quipu_store::{Batch, context, credential, directory, domain, erase, health};
 
 use crate::Engine;
 use crate::access::check_name;
@@ -95,6 +96,7 @@ impl Engine {
         directory::mark_deleted(&scope, now).await?;
         erase::remove_user(&scope).await?;
         scope.commit().await?;
+        self.forget_given(id);
         Ok((counts, ended))
     }
 
@@ -152,10 +154,17 @@ impl Engine {
                 directory::ensure_me(&scope, &caller.user_name, now).await?;
                 domain::open(&scope, name, now).await?;
             }
-            OptIn::Shut => domain::shut(&scope, name).await?,
+            OptIn::Shut => {
+                domain::shut(&scope, name).await?;
+                context::thaw_domain(&scope, name).await?;
+            }
         }
+        let mut batch = Batch::default();
+        passage::bump(&mut batch, &scope, Change::Facts);
+        scope.run(&batch).await?;
         let opened = domain::opened(&scope).await?;
         scope.commit().await?;
+        self.forget_given(caller.user);
         let since = opened.into_iter().find(|(open, _)| open == name).map(|(_, at)| at);
         Ok(DomainView { domain, opted_in_at: since })
     }

@@ -21,6 +21,12 @@ pub enum Error {
     UserNotFound,
     #[error("there is no such key")]
     KeyNotFound,
+    #[error("there is no such session")]
+    SessionNotFound,
+    #[error("there is no such retrieval")]
+    RetrievalNotFound,
+    #[error("no embeddings were ever made with a model called {0:?}")]
+    ModelNotFound(String),
     #[error("the text occurs in {} memories; name one of them by its id", .0.len())]
     Ambiguous(Vec<Memory>),
     #[error("the request is not valid")]
@@ -51,6 +57,8 @@ pub enum Error {
     UserGone,
     #[error("the credential is missing, unknown, expired or revoked")]
     Unauthenticated,
+    #[error("{0}")]
+    Model(#[source] quipu_core::model::ModelError),
     #[error("the database is not available")]
     Unavailable(#[source] quipu_store::Error),
     #[error("something went wrong on our side")]
@@ -86,6 +94,10 @@ impl Error {
             Error::DomainNotFound(_) => "domain_not_found",
             Error::UserNotFound => "user_not_found",
             Error::KeyNotFound => "key_not_found",
+            Error::SessionNotFound => "session_not_found",
+            Error::RetrievalNotFound => "retrieval_not_found",
+            Error::ModelNotFound(_) => "model_not_found",
+            Error::Model(_) => "model_unavailable",
             Error::Ambiguous(_) => "ambiguous_target",
             Error::Invalid(_) => "invalid_request",
             Error::Refused(refusal) => match refusal {

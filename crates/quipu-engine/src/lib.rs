@@ -4,25 +4,47 @@
 //! themselves are pure and live in `quipu-core`; rows live in `quipu-store`. This crate names no
 //! wire format, no vendor and no SQL. Time and randomness come in with each call as a [`Moment`].
 //!
-//! [`facts`] has the verbs and the questions about memories, [`access`] who may come in,
-//! [`directory`] the tenant's users and domains.
+//! [`facts`] has the verbs and the questions about memories, [`sessions`] what was said, [`recall`] the
+//! finding of what bears on a message, [`context`] what goes into a prompt, [`access`] who may come in, [`directory`] the tenant's users and domains.
 
 pub mod access;
+pub mod context;
 pub mod directory;
+pub mod embedding;
 mod error;
 pub mod facts;
+pub mod recall;
+pub mod sessions;
 
-use quipu_core::{Caller, Timestamp, VersionId};
+use std::sync::Arc;
+
+use quipu_core::model::{Models, NoModels};
+use quipu_core::{Caller, Timestamp, UserId, VersionId};
 use quipu_store::Store;
+
+use embedding::Embedding;
+use moka::sync::Cache;
+use recall::{Minds, Questions, Recalls};
 
 pub use error::{Error, Fault, Result};
 pub use quipu_store::health::Health;
 pub use quipu_store::{Connect, Migration};
 
+/// The baselines that were last given here, by user, session and wishes: what is at hand when nothing
+/// else is.
+type GivenBaselines = Cache<(UserId, Option<String>, String), Arc<context::Part>>;
+
 /// A handle on the record. Cheap to clone.
 #[derive(Clone)]
 pub struct Engine {
     store: Store,
+    models: Arc<dyn Models>,
+    embedding: Arc<Embedding>,
+    minds: Arc<Minds>,
+    questions: Questions,
+    recalls: Recalls,
+    given: GivenBaselines,
+    ticks: fn() -> u64,
 }
 
 /// When a call happens, and sixteen random bytes for the ids it will draw.
@@ -58,7 +80,45 @@ impl Request {
 impl Engine {
     /// Connects lazily: a server can start while its database is away.
     pub fn connect(connect: &Connect) -> Result<Self> {
-        Ok(Self { store: Store::connect(connect)? })
+        Ok(Self {
+            store: Store::connect(connect)?,
+            models: Arc::new(NoModels),
+            embedding: Arc::default(),
+            minds: Arc::default(),
+            questions: recall::questions(),
+            recalls: recall::recalls(),
+            given: Cache::builder().max_capacity(10_000).support_invalidation_closures().build(),
+            ticks: || 0,
+        })
+    }
+
+    /// The same engine, keeping at most so many bytes of users' indexes between requests.
+    #[must_use]
+    pub fn with_index_bytes(mut self, bytes: u64) -> Self {
+        self.minds = Arc::new(Minds::within(bytes));
+        self
+    }
+
+    /// The same engine with a clock to time its own work by, in microseconds.
+    #[must_use]
+    pub fn with_ticks(mut self, ticks: fn() -> u64) -> Self {
+        self.ticks = ticks;
+        self
+    }
+
+    /// The same engine with these models at hand.
+    #[must_use]
+    pub fn with_models(mut self, models: Arc<dyn Models>) -> Self {
+        self.models = models;
+        self
+    }
+
+    /// Puts away every baseline that is at hand for a user: something in them may have been taken
+    /// back, and must not come out again when the database is away.
+    pub(crate) fn forget_given(&self, user: UserId) {
+        if self.given.invalidate_entries_if(move |(of, ..), _| *of == user).is_err() {
+            self.given.invalidate_all();
+        }
     }
 
     pub async fn health(&self) -> Result<Health> {

@@ -23,3 +23,10 @@ pub fn random<const N: usize>() -> [u8; N] {
 pub fn moment() -> Moment {
     Moment { now: now(), seed: random() }
 }
+
+/// Microseconds since some moment in the past, to time things by.
+pub fn ticks() -> u64 {
+    static START: std::sync::LazyLock<std::time::Instant> =
+        std::sync::LazyLock::new(std::time::Instant::now);
+    u64::try_from(START.elapsed().as_micros()).unwrap_or(u64::MAX)
+}

@@ -7,3 +7,4 @@
 pub mod cli;
 pub mod clock;
 pub mod http;
+pub mod models;

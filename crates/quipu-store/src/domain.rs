@@ -62,6 +62,17 @@ pub async fn opened(scope: &Scope) -> Result<Vec<(String, Timestamp)>> {
     })
 }
 
+/// The domains that must be opened first and that the user has not opened. Nothing of them is used.
+pub async fn shut_ones(scope: &Scope) -> Result<Vec<String>> {
+    const SQL: &str = "select name from (select distinct on (name) name, requires_opt_in \
+                         from domain where tenant_id in ($1, $2) order by name, tenant_id = $2) d \
+                        where requires_opt_in and not exists (select 1 from user_domain u \
+                          where u.user_id = $3 and u.domain = d.name)";
+    let params: [Param<'_>; 3] =
+        [&scope.tenant().uuid(), &TenantId::SHARED.uuid(), &scope.user().uuid()];
+    all(&scope.query(SQL, &params).await?, |row| Columns::of(row, "domain").take())
+}
+
 pub async fn open(scope: &Scope, name: &str, now: Timestamp) -> Result<()> {
     const SQL: &str = "insert into user_domain (user_id, tenant_id, domain, opted_in_at) \
                        values ($1, $2, $3, $4) on conflict do nothing";

@@ -2,6 +2,7 @@
 
 use quipu_core::{FactId, OperationId, Timestamp, Verb};
 
+use crate::context;
 use crate::error::Result;
 use crate::row::{Columns, all, one};
 use crate::scope::{Param, Scope};
@@ -39,6 +40,13 @@ pub async fn remove(
             &[&user, &fact.uuid()],
         )
         .await?;
+    scope
+        .query(
+            "delete from passage where user_id = $1 and source_id in \
+             (select version_id from fact_version where user_id = $1 and fact_id = $2)",
+            &[&user, &fact.uuid()],
+        )
+        .await?;
     let versions = scope
         .query(
             "delete from fact_version where user_id = $1 and fact_id = $2 \
@@ -46,6 +54,7 @@ pub async fn remove(
             &[&user, &fact.uuid()],
         )
         .await?;
+    context::remove_fact(scope, fact).await?;
     scope
         .query("delete from fact where user_id = $1 and fact_id = $2", &[&user, &fact.uuid()])
         .await?;
@@ -103,6 +112,13 @@ pub async fn erased_at(scope: &Scope, fact: FactId) -> Result<Option<Timestamp>>
 /// Removes everything the record holds about the user. The user's own row is the directory's.
 pub async fn remove_user(scope: &Scope) -> Result<()> {
     let user = scope.user().uuid();
+    scope.query("delete from usage where user_id = $1", &[&user]).await?;
+    scope.query("delete from retrieval where user_id = $1", &[&user]).await?;
+    scope.query("delete from baseline where user_id = $1", &[&user]).await?;
+    scope.query("delete from passage where user_id = $1", &[&user]).await?;
+    scope.query("delete from recall_state where user_id = $1", &[&user]).await?;
+    scope.query("delete from turn where user_id = $1", &[&user]).await?;
+    scope.query("delete from session where user_id = $1", &[&user]).await?;
     scope.query("delete from idempotency where user_id = $1", &[&user]).await?;
     scope.query("delete from link where user_id = $1", &[&user]).await?;
     scope.query("delete from fact_version where user_id = $1", &[&user]).await?;

@@ -72,8 +72,7 @@ impl Store {
     /// Whether a statement can be answered and the schema is there.
     pub async fn is_ready(&self) -> Result<bool> {
         let connection = self.pool.get().await?;
-        let row =
-            connection.query_one("select to_regclass('fact_version') is not null", &[]).await?;
+        let row = connection.query_one("select to_regclass('usage') is not null", &[]).await?;
         Ok(row.try_get(0)?)
     }
 }

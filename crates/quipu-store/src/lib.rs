@@ -5,6 +5,7 @@
 //! are reached through a [`Directory`]. Row-level security holds the same line in the database.
 //! This crate knows values, not use cases: it decides nothing about a memory.
 
+pub mod context;
 pub mod credential;
 pub mod directory;
 pub mod domain;
@@ -16,12 +17,17 @@ pub mod idempotency;
 pub mod link;
 pub mod list;
 mod migrate;
+pub mod model;
 pub mod operation;
+pub mod passage;
+pub mod recallable;
 mod row;
 mod scope;
+pub mod session;
 #[cfg(feature = "testing")]
 pub mod testing;
 mod tls;
+mod upkeep;
 
 use std::time::Duration;
 
@@ -88,6 +94,11 @@ impl Store {
     /// One user's rows, to write. Writes of one user take turns.
     pub async fn write(&self, tenant: TenantId, user: UserId) -> Result<Scope> {
         Ok(Scope::writing(self.pool.get().await?, tenant, user))
+    }
+
+    /// One user's rows, to note something that can be lost.
+    pub async fn note(&self, tenant: TenantId, user: UserId) -> Result<Scope> {
+        Ok(Scope::noting(self.pool.get().await?, tenant, user))
     }
 
     /// The tenant's own lists: its users, credentials and domains.

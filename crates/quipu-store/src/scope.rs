@@ -181,6 +181,14 @@ impl Scope {
         Self { transaction: Transaction::new(connection, opening), tenant, user }
     }
 
+    /// A write whose commit does not wait for the disk: for what can be lost. It takes its turn like
+    /// every write, so that it cannot put back what another is removing.
+    pub(crate) fn noting(connection: Object, tenant: TenantId, user: UserId) -> Self {
+        let mut scope = Self::writing(connection, tenant, user);
+        scope.transaction.opening.push_str("; set local synchronous_commit = off");
+        scope
+    }
+
     pub fn tenant(&self) -> TenantId {
         self.tenant
     }

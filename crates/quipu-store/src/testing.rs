@@ -110,6 +110,9 @@ async fn template(server: &str, admin: &Client) -> String {
         include_str!("../migrations/V1__directory.sql"),
         include_str!("../migrations/V2__domains.sql"),
         include_str!("../migrations/V3__record.sql"),
+        include_str!("../migrations/V4__turns.sql"),
+        include_str!("../migrations/V5__recall.sql"),
+        include_str!("../migrations/V6__context.sql"),
     );
     let row = admin.query_one("select 'quipu_schema_' || md5($1)", &[&schema]).await.expect("md5");
     let name: String = row.get(0);

@@ -2,9 +2,9 @@
 //! purge empties the trash, erase removes it now and everywhere.
 
 use jiff::SignedDuration;
-use quipu_core::limits::{IDEMPOTENCY_DAYS, TRASH_DAYS};
+use quipu_core::limits::{IDEMPOTENCY_DAYS, TRASH_DAYS, USAGE_DAYS};
 use quipu_core::{CallerKind, FactId, Refusal, State, Verb, Version, record};
-use quipu_store::{erase, fact, idempotency, operation};
+use quipu_store::{context, erase, fact, idempotency, operation};
 
 use super::outcome::{Outcome, Receipt};
 use super::target::Target;
@@ -82,7 +82,8 @@ impl Engine {
         self.name_the_holder(request, &claim, from, Some(fact), restored).await
     }
 
-    /// Removes for good what has lain in the trash for thirty days.
+    /// Removes for good what has lain in the trash for thirty days, and forgets what went into
+    /// prompts more than ninety days ago.
     pub async fn purge(&self, request: &Request) -> Result<Outcome> {
         let writing = match self.begin(request).await? {
             Begun::New(writing) => writing,
@@ -92,6 +93,7 @@ impl Engine {
         let before = writing.stamp.at - days(TRASH_DAYS);
         idempotency::forget_before(&writing.scope, writing.stamp.at - days(IDEMPOTENCY_DAYS))
             .await?;
+        context::forget_before(&writing.scope, writing.stamp.at - days(USAGE_DAYS)).await?;
         let facts = erase::trashed_before(&writing.scope, before, PURGED_AT_ONCE).await?;
         if facts.is_empty() {
             let outcome = Outcome::of(Verb::Purge, "Nothing in the trash is old enough.".into());

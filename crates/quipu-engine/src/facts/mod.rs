@@ -18,6 +18,7 @@ pub use confirm::Decision;
 pub use link::LinkView;
 pub use outcome::{Memory, Outcome, Receipt};
 pub use quipu_store::list::{Filter, Place};
+pub(crate) use read::as_memory;
 pub use read::{Cursor, HistoryEntry, Listing, OperationPage, Page, Point};
 pub use save::NewMemory;
 pub use target::Target;

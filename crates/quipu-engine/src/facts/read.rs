@@ -22,11 +22,11 @@ pub struct Point {
 }
 
 impl Point {
-    fn is_now(self) -> bool {
+    pub(crate) fn is_now(self) -> bool {
         self == Self::default()
     }
 
-    fn resolve(self, now: Timestamp) -> AsOf {
+    pub(crate) fn resolve(self, now: Timestamp) -> AsOf {
         AsOf { valid: self.as_of.unwrap_or(now), known: self.known_at.unwrap_or(now) }
     }
 }
@@ -220,7 +220,7 @@ pub(super) fn current(known: &[Version], now: Timestamp) -> Option<&Version> {
 }
 
 /// The version with its status, judged beside the other versions known of its fact.
-pub(super) fn as_memory(version: &Version, known: &[Version], now: Timestamp) -> Memory {
+pub(crate) fn as_memory(version: &Version, known: &[Version], now: Timestamp) -> Memory {
     let at = AsOf { valid: now, known: now.max(version.known.from) };
     let replaced = is_replaced(version, known);
     Memory { version: version.clone(), status: status_of(version, at, replaced) }

@@ -4,9 +4,11 @@
 //! over. The operation's time is made to follow the user's last one, whatever the clock says.
 
 use futures_util::{future::OptionFuture, try_join};
+use quipu_core::recall::passage::{Passage, of_version};
 use quipu_core::time::{after, micros};
-use quipu_core::{Changes, FactId, Ids, Link, Operation, OperationId, Stamp, Verb, Version};
-use quipu_store::{Batch, Scope, directory, fact, idempotency, link, operation};
+use quipu_core::{Changes, FactId, Ids, Link, Operation, OperationId, Stamp, State, Verb, Version};
+use quipu_store::passage::{self, Change};
+use quipu_store::{Batch, Scope, context, directory, fact, idempotency, link, operation};
 
 use super::outcome::{Memory, Outcome};
 use super::read::{as_memory, current};
@@ -15,6 +17,7 @@ use crate::{Engine, Request};
 
 /// A write under way.
 pub(super) struct Writing<'r> {
+    engine: &'r Engine,
     pub(super) scope: Scope,
     pub(super) stamp: Stamp,
     pub(super) request: &'r Request,
@@ -51,10 +54,26 @@ impl Effect {
         facts.dedup();
         facts
     }
+
+    /// What recall will find of the versions that are active now.
+    fn passages(&self) -> Vec<Passage> {
+        let active = self.changes.opens.iter().filter(|v| v.state == State::Active);
+        active.flat_map(of_version).collect()
+    }
+
+    /// The facts that were taken back: closed, and nothing active opened in their place. They must
+    /// leave every prompt at once.
+    fn revoked(&self) -> Vec<FactId> {
+        let stays = |fact: FactId| {
+            self.changes.opens.iter().any(|v| v.fact == fact && v.state == State::Active)
+        };
+        let closed = self.changes.closes.iter().map(|(fact, _)| *fact);
+        closed.filter(|fact| !stays(*fact)).collect()
+    }
 }
 
 impl Engine {
-    pub(super) async fn begin<'r>(&self, request: &'r Request) -> Result<Begun<'r>> {
+    pub(super) async fn begin<'r>(&'r self, request: &'r Request) -> Result<Begun<'r>> {
         let caller = &request.caller;
         let scope = self.store.write(caller.tenant, caller.user).await?;
         let key = request.idempotency.as_ref();
@@ -81,7 +100,7 @@ impl Engine {
         let at = last.map_or(now, |last| now.max(after(last)));
         let mut ids = Ids::new(now, request.moment.seed);
         let stamp = Stamp { at, operation: ids.operation(), ids };
-        Ok(Begun::New(Writing { scope, stamp, request }))
+        Ok(Begun::New(Writing { engine: self, scope, stamp, request }))
     }
 }
 
@@ -124,8 +143,21 @@ impl Writing<'_> {
         for new in &effect.opens_links {
             link::open(&mut batch, scope, new);
         }
+        let removes = matches!(verb, Verb::Erase | Verb::Purge);
+        let passages = effect.passages();
+        passage::bump(&mut batch, scope, if removes { Change::Removed } else { Change::Facts });
+        passage::insert(&mut batch, scope, &passages);
+        let revoked = effect.revoked();
+        context::thaw_facts(&mut batch, scope, &revoked);
         outcome.operation = Some(operation.id);
-        self.keep(batch, outcome).await
+        let (engine, moment) = (self.engine, self.request.moment);
+        let outcome = self.keep(batch, outcome).await?;
+        if removes || !revoked.is_empty() {
+            engine.forget_given(caller.user);
+        }
+        // Only now: no model is asked while a transaction is open.
+        engine.embed(caller.tenant, caller.user, passages, moment.now).await;
+        Ok(outcome)
     }
 
     /// Keeps and gives an answer to a request that had nothing to write.

@@ -5,6 +5,7 @@ mod keys;
 mod leave;
 mod links;
 mod proposals;
+mod recall;
 mod save;
 mod story;
 mod times;

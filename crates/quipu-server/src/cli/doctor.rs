@@ -5,12 +5,15 @@ use quipu_engine::{Engine, Health};
 use serde_json::json;
 
 use super::{Database, Format, Said, say, say_json};
+use crate::models::ModelSettings;
 
 #[derive(Debug, Args)]
 #[command(after_help = "Exits with 1 if something must be mended; warnings alone do not.")]
 pub struct Doctor {
     #[command(flatten)]
     database: Database,
+    #[command(flatten)]
+    models: ModelSettings,
     #[command(flatten)]
     format: Format,
 }
@@ -92,10 +95,14 @@ impl Doctor {
             count => format!("{count} migrations to apply"),
         };
         checks.push(Check::new("schema", pending.is_empty(), found, "run `quipu migrate`"));
-        let health = match Engine::connect(&connect) {
+        let engine = Engine::connect(&connect);
+        let health = match &engine {
             Ok(engine) => engine.health().await,
-            Err(error) => Err(error),
+            Err(_) => Err(quipu_engine::Error::invalid("DATABASE_URL", "cannot be used")),
         };
+        if let (Ok(engine), true) = (&engine, pending.is_empty()) {
+            checks.push(self.embedder(engine).await);
+        }
         match health {
             Ok(health) => checks.extend(judge(&health)),
             Err(error) => checks.push(Check::new(
@@ -106,6 +113,27 @@ impl Doctor {
             )),
         }
         checks
+    }
+}
+
+impl Doctor {
+    /// Whether the embedder in use, or the one a new installation would begin with, can be opened.
+    async fn embedder(&self, engine: &Engine) -> Check {
+        const FIX: &str = "recall goes by words alone until then";
+        let warn = |found: String| Check::new("embedder", false, found, FIX).or_warn();
+        let models = match self.models.open() {
+            Ok(models) => models,
+            Err(error) => return warn(error.to_string()),
+        };
+        let known = engine.models().await.unwrap_or_default();
+        let in_use = known.into_iter().find(|record| record.in_use).map(|r| r.model.name);
+        let Some(name) = in_use.or_else(|| models.preferred()) else {
+            return warn("none is set; set QUIPU_EMBEDDER=potion for recall by meaning".into());
+        };
+        match models.embedder(&name) {
+            Ok(embedder) => Check::new("embedder", true, embedder.model().name.clone(), FIX),
+            Err(error) => warn(error.to_string()),
+        }
     }
 }
 

@@ -5,6 +5,7 @@
 mod doctor;
 mod key;
 mod migrate;
+mod model;
 mod serve;
 
 use std::io::Write as _;
@@ -46,6 +47,11 @@ enum Command {
     /// Make, list and revoke API keys.
     #[command(subcommand)]
     Key(key::Key),
+    /// Fetch and list the files of local models.
+    #[command(subcommand)]
+    Model(model::Model),
+    /// Make embeddings with another model, switch to it, and switch back.
+    Reembed(model::Reembed),
     /// Check the database and the settings, and say how to mend what is wrong.
     Doctor(doctor::Doctor),
     /// Print the OpenAPI document.
@@ -99,6 +105,8 @@ pub fn main() -> ExitCode {
             Command::Serve(command) => command.run().await,
             Command::Migrate(command) => command.run().await,
             Command::Key(command) => command.run().await,
+            Command::Model(command) => command.run().await,
+            Command::Reembed(command) => command.run().await,
             Command::Doctor(command) => command.run().await,
             Command::Openapi => print_openapi(),
             Command::Errors => say(&crate::http::render_error_docs()),

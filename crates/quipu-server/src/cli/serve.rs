@@ -12,6 +12,7 @@ use tracing_subscriber::EnvFilter;
 use super::Database;
 use crate::clock;
 use crate::http::{App, Door, LOCAL_TENANT, router};
+use crate::models::ModelSettings;
 
 /// How callers are told apart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -36,6 +37,8 @@ Logs go to standard error and hold no content of memories.")]
 pub struct Serve {
     #[command(flatten)]
     database: Database,
+    #[command(flatten)]
+    models: ModelSettings,
     /// Where to listen
     #[arg(long, env = "QUIPU_LISTEN", default_value = "127.0.0.1:7777", value_name = "ADDRESS")]
     listen: SocketAddr,
@@ -48,6 +51,9 @@ pub struct Serve {
     /// Connections to the database
     #[arg(long, env = "QUIPU_POOL_SIZE", default_value_t = 16, value_name = "N")]
     pool_size: usize,
+    /// Memory for the indexes of users who were here lately, in megabytes; 0 keeps none
+    #[arg(long, env = "QUIPU_INDEX_MEMORY", default_value_t = 512, value_name = "MB")]
+    index_memory: u64,
     /// What to log: error, warn, info, debug, or per module
     #[arg(
         long,
@@ -80,8 +86,10 @@ impl Serve {
                 tracing::info!(version = step.version, name = step.name, "migration applied");
             }
         }
-        let engine = Engine::connect(&connect)?;
+        let engine =
+            Engine::connect(&connect)?.with_models(self.models.open()?).with_ticks(clock::ticks);
         check(&engine).await?;
+        settle_model(&engine).await?;
         if self.auth == Auth::Off {
             engine.ensure_tenant(LOCAL_TENANT, clock::now()).await?;
         }
@@ -94,6 +102,8 @@ impl Serve {
         if self.auth == Auth::Off {
             tracing::info!("no authentication: only this machine is answered");
         }
+        // The first request should not wait for the counter of tokens to be built.
+        tokio::task::spawn_blocking(quipu_core::context::tokens::warm);
         let listener = listener.tap_io(|stream| {
             // Answers are single small writes; waiting to fill a packet only adds latency.
             let _ = stream.set_nodelay(true);
@@ -161,6 +171,19 @@ async fn check(engine: &Engine) -> anyhow::Result<()> {
             synchronous_commit = health.synchronous_commit,
             "the database may lose what it has acknowledged"
         );
+    }
+    Ok(())
+}
+
+/// Says which embedder is in use, or what to do to have one. Without one, recall goes by words.
+async fn settle_model(engine: &Engine) -> anyhow::Result<()> {
+    quipu_core::context::tokens::warm();
+    match engine.settle_model(clock::now()).await? {
+        Ok(Some(model)) => {
+            tracing::info!(model = model.name, dimension = model.dimension, "embedder ready");
+        }
+        Ok(None) => tracing::info!("no embedder: recall goes by words alone"),
+        Err(error) => tracing::warn!(%error, "recall goes by words alone"),
     }
     Ok(())
 }

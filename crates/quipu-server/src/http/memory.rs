@@ -50,7 +50,7 @@ pub struct ListQuery {
 }
 
 /// A word of a closed set, or a problem that lists the set.
-fn word<T>(
+pub(super) fn word<T>(
     name: &str,
     text: Option<&str>,
     parse: impl Fn(&str) -> Option<T>,
@@ -98,7 +98,7 @@ impl ListQuery {
 }
 
 /// The category of this name, or of one of the names other systems use for it.
-fn category(text: &str) -> Option<Category> {
+pub(super) fn category(text: &str) -> Option<Category> {
     Category::parse(text).or(match text {
         "identity" | "relationship" => Some(Category::Profile),
         "finance_context" | "project" => Some(Category::Context),

@@ -1,6 +1,7 @@
 //! HTTP: the route table, one line per operation, and what wraps every request.
 
 mod auth;
+mod context;
 mod domains;
 mod error;
 mod health;
@@ -11,6 +12,9 @@ mod openapi;
 mod operations;
 mod proposals;
 mod request;
+mod search;
+mod sessions;
+mod usage;
 mod users;
 mod verbs;
 mod wire;
@@ -88,6 +92,10 @@ pub fn local_tenant() -> TenantId {
 fn api() -> OpenApiRouter<App> {
     OpenApiRouter::new()
         .routes(routes!(memory::list_memories, memory::save_memory))
+        .routes(routes!(search::search_memories))
+        .routes(routes!(context::retrieve_context))
+        .routes(routes!(usage::list_usage, usage::report_usage))
+        .routes(routes!(usage::get_stats))
         .routes(routes!(proposals::propose_memory))
         .routes(routes!(proposals::list_proposals))
         .routes(routes!(verbs::purge_trash))
@@ -102,6 +110,12 @@ fn api() -> OpenApiRouter<App> {
         .routes(routes!(operations::list_operations))
         .routes(routes!(operations::get_operation))
         .routes(routes!(operations::undo_operation))
+        .routes(routes!(sessions::list_sessions, sessions::open_session))
+        .routes(routes!(sessions::get_session))
+        .routes(routes!(sessions::list_turns, sessions::append_turns))
+        .routes(routes!(context::get_session_context))
+        .routes(routes!(context::get_retrieval))
+        .routes(routes!(context::detect_domains))
         .routes(routes!(domains::list_domains))
         .routes(routes!(domains::put_domain))
         .routes(routes!(domains::open_domain, domains::shut_domain))

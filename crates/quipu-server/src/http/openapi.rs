@@ -64,7 +64,9 @@ fn dress(path: &str, method: &HttpMethod, operation: &mut Operation) {
             "Whose memory it is about, by your own id; needed with a key for the whole tenant.",
         ));
     }
-    if about_one_user && *method != HttpMethod::Get && !path.starts_with("/api/domains") {
+    let reads = ["/api/memory/search", "/api/memory/retrieve"].contains(&path);
+    let writes = *method != HttpMethod::Get && !reads;
+    if about_one_user && writes && !path.starts_with("/api/domains") {
         headers.push(("Idempotency-Key", "The same key and request again give the same answer."));
     }
     let on_a_memory = path.starts_with("/api/memory/{id}") && !path.contains("/links");

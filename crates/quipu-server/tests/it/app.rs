@@ -3,9 +3,12 @@
 //! the tests.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
 
 use bytes::Bytes;
+use quipu_core::model::{Models, NoModels};
 use quipu_core::{Origin, Permission, TenantId, Timestamp};
 use quipu_engine::access::{Admitted, NewKey};
 use quipu_engine::{Connect, Engine};
@@ -46,20 +49,44 @@ impl TestApp {
         Self::start(Door::Local, 8, |router| router).await
     }
 
+    /// A server that asks everybody for a key and has these models at hand.
+    pub async fn with_models(models: Arc<dyn Models>) -> Self {
+        Self::over(TestDatabase::fresh().await, models, Door::Keys, 8, |router| router).await
+    }
+
     /// A server with so many connections to its database, and whatever `dress` puts around it.
     pub async fn start(
         door: Door,
         pool_size: usize,
         dress: impl FnOnce(axum::Router) -> axum::Router,
     ) -> Self {
-        let database = TestDatabase::fresh().await;
+        Self::over(TestDatabase::fresh().await, Arc::new(NoModels), door, pool_size, dress).await
+    }
+
+    /// Another server over the same database, as after a restart: it remembers nothing.
+    pub async fn again(&self, models: Arc<dyn Models>) -> (String, Engine) {
+        let engine = Engine::connect(&self.database.connect()).expect("engine").with_models(models);
+        let (base, _) = serve(router(App::new(engine.clone(), Door::Keys))).await;
+        (base, engine)
+    }
+
+    async fn over(
+        database: TestDatabase,
+        models: Arc<dyn Models>,
+        door: Door,
+        pool_size: usize,
+        dress: impl FnOnce(axum::Router) -> axum::Router,
+    ) -> Self {
         let connect = Connect { pool_size, ..database.connect() };
-        let engine = Engine::connect(&connect).expect("engine");
+        let engine = Engine::connect(&connect).expect("engine").with_models(models);
+        engine.settle_model(clock::now()).await.expect("a database").expect("its model opens");
         for tenant in ["acme", "globex", LOCAL_TENANT] {
             engine.ensure_tenant(tenant, clock::now()).await.expect("tenant");
         }
         let app = App::new(engine.clone(), door);
         let (base, server) = serve(dress(router(app))).await;
+        // A client cannot be built without a provider of cryptography, even for plain HTTP.
+        quipu_models::tls::install();
         Self { database, engine, base, http: reqwest::Client::new(), server }
     }
 
@@ -191,12 +218,30 @@ impl Client {
 
     /// Sends these very bytes.
     pub async fn send(&self, method: &str, path: &str, body: Bytes) -> Answer {
+        if path == "/api/memory/retrieve" {
+            // The first count of tokens takes long; `quipu serve` has it done beforehand.
+            quipu_core::context::tokens::warm();
+        }
         let method = method.parse().expect("a method");
         let mut request = self.http.request(method, format!("{}{path}", self.base)).body(body);
         for (name, value) in &self.headers {
             request = request.header(name, value);
         }
         Answer::read(request.send().await.expect("an answer")).await
+    }
+
+    /// Waits until a retrieval is noted, which happens behind the answer.
+    pub async fn noted(&self, retrieval: &str) -> Answer {
+        let path = format!("/api/retrievals/{retrieval}");
+        for _ in 0..500 {
+            let answer = self.get(&path).await;
+            if answer.status == 200 {
+                return answer;
+            }
+            // Nothing announces the note; one has to look.
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+        self.get(&path).await.expect(200)
     }
 
     /// Saves a memory and gives the answer.

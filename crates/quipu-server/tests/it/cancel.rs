@@ -89,7 +89,7 @@ fn bytes(client: &Client, method: &str, path: &str, also: &str, body: &str) -> V
 fn some_request(person: &Person, number: usize, dice: &mut StdRng) -> Vec<u8> {
     let Person { client, song, memories, .. } = person;
     let one = &memories[dice.random_range(0..memories.len())];
-    let (method, path, body) = match dice.random_range(0..10) {
+    let (method, path, body) = match dice.random_range(0..13) {
         0..3 => ("GET", "/api/memory".to_owned(), String::new()),
         3 => ("GET", format!("/api/memory/{one}"), String::new()),
         4 => ("GET", format!("/api/memory/{one}/history"), String::new()),
@@ -99,6 +99,19 @@ fn some_request(person: &Person, number: usize, dice: &mut StdRng) -> Vec<u8> {
             ("POST", "/api/memory".to_owned(), body.to_string())
         }
         8 => ("POST", format!("/api/memory/{one}/confirm"), "{}".to_owned()),
+        9 => {
+            let turn = json!({ "role": "user", "content": format!("said {number} {song}") });
+            let body = json!({ "turns": [turn] });
+            ("POST", "/api/sessions/chat/turns".to_owned(), body.to_string())
+        }
+        10 => {
+            let body = json!({ "query": format!("memory {song}"), "turns": 5 });
+            ("POST", "/api/memory/search".to_owned(), body.to_string())
+        }
+        11 => {
+            let body = json!({ "query": format!("What about {song}?"), "session_id": "chat" });
+            ("POST", "/api/memory/retrieve".to_owned(), body.to_string())
+        }
         _ => {
             let body = json!({ "content": format!("proposed {number} {song}") });
             ("POST", "/api/memory/propose".to_owned(), body.to_string())

@@ -7,6 +7,7 @@ mod cancel;
 mod cli;
 mod isolation;
 mod local;
+mod models;
 mod openapi;
 mod requirements;
 mod tidy;

@@ -8,6 +8,7 @@ use serde_json::json;
 use super::compare::private_word;
 use super::things::Thing;
 use crate::app::{Client, TestApp, canary};
+use crate::models::Stage;
 
 /// Alice and bob of acme, and the alice of globex, by their names.
 async fn people(app: &TestApp) -> [(&'static str, Client); 3] {
@@ -51,7 +52,13 @@ async fn a_cursor_goes_on_with_the_holders_own_list() {
             client.post("/api/memory/propose", proposal).await.expect(201);
         }
     }
-    for path in ["/api/memory", "/api/memory/proposals", "/api/operations"] {
+    for session in ["a", "b", "c", "d", "e"] {
+        for ((_, client), song) in people.iter().zip(&songs) {
+            let body = json!({ "id": session, "title": song });
+            client.post("/api/sessions", body).await.expect(200);
+        }
+    }
+    for path in ["/api/memory", "/api/memory/proposals", "/api/operations", "/api/sessions"] {
         let first = people[0].1.get(&format!("{path}?limit=2")).await.expect(200);
         let cursor = first.at("/next_cursor");
         for (at, (name, client)) in people.iter().enumerate() {
@@ -83,6 +90,42 @@ async fn two_people_can_hold_the_same_rule_and_say_the_same_words() {
         // The word occurs in everybody's memory, and names just one of this person's.
         let found = client.get("/api/memory/economy").await.expect(200);
         assert_eq!(found.at("/content"), "Flies economy", "{name}");
+    }
+}
+
+#[tokio::test]
+async fn a_session_of_the_same_name_is_everybodys_own() {
+    let app = TestApp::with_models(Stage::with_words()).await;
+    let people = people(&app).await;
+    let songs = people.each_ref().map(|(name, _)| canary(name));
+    for ((_, client), song) in people.iter().zip(&songs) {
+        client.save(&format!("Hums {song}")).await;
+        let turns = json!({ "turns": [{ "role": "user", "content": format!("I hum {song}") }] });
+        let said = client.post("/api/sessions/chat/turns", turns).await.expect(201);
+        assert_eq!(said.json()["first"], 1, "each begins at one");
+    }
+    for ((name, client), own) in people.iter().zip(&songs) {
+        let others: Vec<String> = songs.iter().filter(|song| *song != own).cloned().collect();
+        let mut answers = vec![client.get("/api/sessions/chat/turns").await];
+        for song in &songs {
+            // Asked for by its very words, in the session of the same name, and still not found.
+            let search =
+                json!({ "query": song, "turns": 50, "sessions": 50, "session_id": "chat" });
+            let context = json!({ "query": format!("What about {song}?"), "session_id": "chat" });
+            answers.push(client.post("/api/memory/search", search).await);
+            answers.push(client.post("/api/memory/retrieve", context).await);
+        }
+        let given = answers.last().unwrap().at("/retrieval_id");
+        answers.push(client.noted(&given).await);
+        answers.push(client.get("/api/sessions/chat/context").await);
+        answers.push(client.get("/api/memory/usage").await);
+        answers.push(client.get("/api/memory/stats").await);
+        for answer in answers {
+            let answer = answer.expect(200);
+            assert_eq!(private_word(&answer, &others), None, "{name}: {}", answer.text());
+        }
+        let stats = client.get("/api/memory/stats").await.json();
+        assert_eq!((&stats["sessions"], &stats["turns"]), (&json!(1), &json!(1)), "{name}");
     }
 }
 
@@ -129,11 +172,15 @@ async fn what_is_there_takes_as_long_as_what_never_was() {
     let [(_, alice), (_, bob), _] = people(&app).await;
     let saved = alice.save("Likes tea").await;
     bob.save("Likes mate").await;
+    let turns = json!({ "turns": [{ "role": "user", "content": "hello" }] });
+    alice.post("/api/sessions/chat-4f0/turns", turns).await.expect(201);
+    let session = "chat-4f0".to_owned();
     let (id, operation) = (saved.at("/memory/id"), saved.at("/event/operation_id"));
     for (method, path, thing, real) in [
         ("GET", "/api/memory/{}", Thing::Memory(""), &id),
         ("POST", "/api/memory/{}/forget", Thing::Memory(""), &id),
         ("GET", "/api/operations/{}", Thing::Operation, &operation),
+        ("GET", "/api/sessions/{}/turns", Thing::Session, &session),
     ] {
         let twin = thing.twin(real);
         let mut differences = Vec::new();

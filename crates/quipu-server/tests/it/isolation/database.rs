@@ -6,16 +6,34 @@ use quipu_core::{TenantId, UserId};
 use quipu_store::testing::postgres::error::SqlState;
 use quipu_store::testing::postgres::{Client, NoTls};
 
+use serde_json::json;
+
 use crate::app::TestApp;
+use crate::models::Stage;
 
 /// Tables of one person's rows, and of a tenant's.
-const PERSONAL: [&str; 7] =
-    ["operation", "fact", "fact_version", "link", "tombstone", "idempotency", "user_domain"];
+const PERSONAL: [&str; 15] = [
+    "operation",
+    "fact",
+    "fact_version",
+    "link",
+    "tombstone",
+    "idempotency",
+    "user_domain",
+    "session",
+    "turn",
+    "recall_state",
+    "passage",
+    "embedding",
+    "baseline",
+    "retrieval",
+    "usage",
+];
 const OF_TENANT: [&str; 4] = ["tenant", "users", "credential", "domain"];
 
 /// Everything there is, in at least one row of each table.
 async fn lived_in() -> TestApp {
-    let app = TestApp::with_keys().await;
+    let app = TestApp::with_models(Stage::with_words()).await;
     let alice = app.human("acme", "alice").await;
     let one = alice.with("idempotency-key", "k").save("one").await.at("/memory/id");
     let two = alice.save("two").await.at("/memory/id");
@@ -24,6 +42,13 @@ async fn lived_in() -> TestApp {
     alice.post(&format!("/api/memory/{one}/links"), to).await.expect(201);
     alice.post(&format!("/api/memory/{three}/erase"), serde_json::json!({})).await.expect(200);
     alice.put("/api/domains/health/opt-in", serde_json::json!({})).await.expect(200);
+    let said = json!({ "turns": [{ "role": "user", "content": "hello" }] });
+    alice.post("/api/sessions/chat/turns", said).await.expect(201);
+    let asked = json!({ "query": "What do you remember about me?", "session_id": "chat" });
+    let given = alice.post("/api/memory/retrieve", asked).await.expect(200);
+    alice.noted(&given.at("/retrieval_id")).await;
+    let used = json!({ "memory_id": one, "type": "cited" });
+    alice.post("/api/memory/usage", used).await.expect(201);
     app
 }
 
@@ -166,6 +191,18 @@ async fn the_serving_role_can_neither_rewrite_nor_lift_the_rules() {
         "update operation set caller = 'human'",
         "update idempotency set request_hash = ''",
         "update tombstone set versions = 0",
+        "update turn set content = 'other'",
+        "update turn set origin = 'user_said'",
+        "update session set session_id = 'other'",
+        "update recall_state set user_id = user_id",
+        "update passage set terms = ''",
+        "update embedding set model = 'other'",
+        "update baseline set content = 'other'",
+        "update retrieval set dynamic = 'other'",
+        "update usage set type = 'cited'",
+        "delete from embedding_model",
+        "truncate turn cascade",
+        "alter table turn disable row level security",
         "update users set name = 'bob'",
         "update credential set permissions = '{admin}'",
         "update credential set user_id = null",

@@ -34,7 +34,10 @@ fn parts(document: &Value, row: &Row, route: &Route) -> Vec<String> {
             Place::Path(own) => place == "path" && own == name,
             Place::Query(own) => place == "query" && own == name,
             Place::Header(own) => place == "header" && own == name,
-            Place::Body(own) => place == "body" && own.rsplit('.').next() == Some(name),
+            Place::Body(own) => {
+                let own = own.trim_end_matches("[]");
+                place == "body" && own.rsplit('.').next() == Some(name)
+            }
         })
     };
     let mut names_user = false;

@@ -92,12 +92,16 @@ async fn a_server_that_leaks_is_caught_by_the_matrix() {
     let layer = from_fn_with_state(plan.clone(), sabotage);
     let cast = Cast::assemble(|router| router.layer(layer)).await;
     let set = |fault: Fault| {
-        let ids = ["kept", "forgettable"].map(|part| cast.alice.get(Thing::Memory(part)).into());
+        let memories = ["kept", "forgettable"].map(Thing::Memory);
+        let things = memories.into_iter().chain([Thing::Session, Thing::Retrieval]);
+        let ids: Vec<String> = things.map(|thing| cast.alice.get(thing).into()).collect();
         let key = cast.key.header("authorization");
-        *plan.lock().unwrap() = Plan { fault, ids: ids.to_vec(), key };
+        *plan.lock().unwrap() = Plan { fault, ids, key };
     };
     set(Fault::None);
-    let honest = Matrix::run(&cast, row("get_memory").chain(row("forget_memory"))).await;
+    let rows = row("get_memory").chain(row("forget_memory"));
+    let rows = rows.chain(row("get_session")).chain(row("get_retrieval"));
+    let honest = Matrix::run(&cast, rows).await;
     assert!(honest.faults.is_empty(), "{:?}", honest.faults);
     for (fault, operation, sign) in [
         (Fault::Status, "get_memory", "status 403"),
@@ -106,6 +110,10 @@ async fn a_server_that_leaks_is_caught_by_the_matrix() {
         (Fault::Row, "get_memory", "the answer holds mem_"),
         (Fault::Door, "get_memory", "another 401"),
         (Fault::Effect, "forget_memory", "changed"),
+        (Fault::Status, "get_session", "status 403"),
+        (Fault::Body, "list_turns", "there is no such session"),
+        (Fault::Row, "get_session_context", "the answer holds mem_"),
+        (Fault::Header, "get_retrieval", "x-shard"),
     ] {
         set(fault);
         let run = Matrix::run(&cast, row(operation)).await;

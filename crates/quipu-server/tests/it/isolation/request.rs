@@ -65,7 +65,9 @@ impl Asking {
             Place::Header(name) => drop(self.headers.insert(name, value.to_owned())),
             Place::Body(name) => {
                 let body = self.body.get_or_insert_with(|| json!({}));
-                *name.split('.').fold(body, |at, key| &mut at[key]) = value.into();
+                let one: Value = if name.ends_with("[]") { json!([value]) } else { value.into() };
+                let keys = name.trim_end_matches("[]").split('.');
+                *keys.fold(body, |at, key| &mut at[key]) = one;
             }
         }
         self

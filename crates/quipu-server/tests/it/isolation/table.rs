@@ -12,7 +12,7 @@ pub enum Place {
     Path(&'static str),
     Query(&'static str),
     Header(&'static str),
-    /// A property, or one of a property's own behind a dot.
+    /// A property, or one of a property's own behind a dot; with `[]` behind it, a list of one.
     Body(&'static str),
 }
 use Place::{Body, Header, Path, Query};
@@ -78,6 +78,8 @@ const OPERATION: Foreign = Refused(&["operation_not_found"]);
 const LINK: Foreign = Refused(&["link_not_found"]);
 const DOMAIN: Foreign = Refused(&["domain_not_found"]);
 const USER: Foreign = Refused(&["user_not_found"]);
+const SESSION: Foreign = Refused(&["session_not_found"]);
+const RETRIEVAL: Foreign = Refused(&["retrieval_not_found"]);
 
 const WORDS: Field = tried(Path("id"), Words, MEMORY);
 const STALE: Field = tried(Header("If-Match"), Version, Refused(&["version_mismatch"]));
@@ -115,6 +117,58 @@ const fn open(operation: &'static str) -> Row {
 
 #[rustfmt::skip]
 pub const TABLE: &[Row] = &[
+    // Sessions are named by their users, so a neighbour may open one under the name of hers: it is
+    // another session. Those who only look come first, while nobody has one of that name yet.
+    reads("list_sessions", &[tried(Query("cursor"), SessionCursor, Own)]),
+    reads("get_session", &[given(Path("session_id"), Session, SESSION)]),
+    reads("list_turns", &[
+        given(Path("session_id"), Session, SESSION),
+        tried(Query("cursor"), TurnCursor, Own),
+    ]),
+    reads("get_session_context", &[given(Path("session_id"), Session, SESSION)]),
+    reads("get_retrieval", &[given(Path("retrieval_id"), Retrieval, RETRIEVAL)]),
+    reads("list_usage", &[tried(Query("memory_id"), Memory("kept"), Own)]),
+    reads("get_stats", &[]),
+    with_body(
+        reads("search_memories", &[
+            tried(Body("query"), Words, Own),
+            tried(Body("query"), Content, Own),
+            tried(Body("session_id"), Session, Own),
+            tried(Body("domains[]"), Domain("orchard"), Own),
+        ]),
+        r#"{"query": "What was said, and by whom?", "turns": 20, "sessions": 5}"#,
+    ),
+    with_body(
+        reads("detect_domains", &[
+            tried(Body("query"), Words, Own),
+            tried(Body("query"), Domain("orchard"), Own),
+        ]),
+        r#"{"query": "Book a flight"}"#,
+    ),
+    // It reads, and leaves a note of what it gave.
+    with_body(
+        does(Read, "retrieve_context", &[
+            tried(Body("query"), Words, Own),
+            tried(Body("query"), Content, Own),
+            tried(Body("session_id"), Session, Own),
+            tried(Body("domains[]"), Domain("orchard"), Own),
+        ]),
+        r#"{"query": "What do you remember about me?"}"#,
+    ),
+    with_body(
+        does(Write, "report_usage", &[
+            given(Body("memory_id"), Memory("kept"), MEMORY),
+            tried(Body("session_id"), Session, Own),
+            tried(Body("retrieval_id"), Retrieval, Own),
+            AGAIN,
+        ]),
+        r#"{"type": "cited"}"#,
+    ),
+    with_body(does(Write, "open_session", &[tried(Body("id"), Session, Own), AGAIN]), "{}"),
+    with_body(
+        does(Write, "append_turns", &[given(Path("session_id"), Session, Own), AGAIN]),
+        r#"{"turns": [{"role": "user", "content": "Good morning"}]}"#,
+    ),
     reads("list_memories", &[
         tried(Query("cursor"), MemoryCursor, Own),
         tried(Query("search"), Words, Own),
@@ -185,14 +239,19 @@ pub const TABLE: &[Row] = &[
     open("readyz"),
 ];
 
-/// Parts of requests that name nothing that is kept. `session_id` and `turn_ids` are the caller's
-/// own marks: they are stored beside a memory and never looked up. `key` and `value` say what a
+/// Parts of requests that name nothing that is kept. `session_id` and `turn_ids` of a memory are the
+/// caller's own marks: they are stored beside it and never looked up. `key` and `value` say what a
 /// hard memory decides; that two people can decide the same is tried in the belts.
 pub const HARMLESS: &[&str] = &[
+    "arms",
     "as_of",
+    "at",
+    "before",
+    "budget",
     "category",
     "confirm",
     "content",
+    "deadline_ms",
     "default_expiration_days",
     "description",
     "detail",
@@ -202,28 +261,43 @@ pub const HARMLESS: &[&str] = &[
     "expires_at",
     "expires_in_minutes",
     "force",
+    "freeze",
+    "fusion",
     "importance",
+    "influence",
     "key",
     "kind",
     "known_at",
     "limit",
+    "min_confidence",
     "minutes",
     "mode",
     "name",
     "origin",
     "permissions",
+    "precise",
     "reasoning",
     "relation",
     "requires_opt_in",
+    "rerank",
+    "role",
+    "roles",
     "sensitive",
     "session_id",
+    "sessions",
+    "speaker",
     "status",
     "summary",
     "tags",
     "tier",
+    "timezone",
+    "title",
     "turn_ids",
+    "turns",
     "type",
     "valid_from",
     "valid_until",
     "value",
+    "window",
+    "without",
 ];

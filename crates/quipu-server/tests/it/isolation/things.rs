@@ -5,7 +5,7 @@ use std::collections::HashMap;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use quipu_core::{FactId, LinkId, OperationId, Timestamp, VersionId};
+use quipu_core::{FactId, LinkId, OperationId, RetrievalId, Timestamp, VersionId};
 use serde_json::{Value, json};
 use uuid::Uuid;
 
@@ -29,6 +29,13 @@ pub enum Thing {
     MemoryCursor,
     ProposalCursor,
     OperationCursor,
+    /// A session, by the name its user has given it.
+    Session,
+    SessionCursor,
+    /// The number of a turn in its session: it goes on there, in whosever session it is.
+    TurnCursor,
+    /// What was once put into a prompt.
+    Retrieval,
     IdempotencyKey,
     /// A domain of the tenant's own.
     Domain(&'static str),
@@ -56,6 +63,16 @@ impl Thing {
             Operation => {
                 OperationId::from_uuid(near(parsed::<OperationId>(real).uuid())).to_string()
             }
+            Retrieval => {
+                RetrievalId::from_uuid(near(parsed::<RetrievalId>(real).uuid())).to_string()
+            }
+            SessionCursor => {
+                let mut place: Value = open_cursor(real);
+                let id = other_end(place["id"].as_str().expect("a name"));
+                place["id"] = id.into();
+                close_cursor(&place)
+            }
+            TurnCursor => real.to_owned(),
             MemoryCursor | ProposalCursor => {
                 let mut place: Value = open_cursor(real);
                 for (key, thing) in [("fact", Memory("")), ("version", Version)] {
@@ -71,7 +88,7 @@ impl Thing {
             UserCursor => {
                 close_cursor(&other_end(open_cursor(real).as_str().expect("a name")).into())
             }
-            Words | Content | Digest | IdempotencyKey | Domain(_) | User(_) | Key => {
+            Words | Content | Digest | Session | IdempotencyKey | Domain(_) | User(_) | Key => {
                 other_end(real)
             }
         }
@@ -170,9 +187,40 @@ impl Things {
         ] {
             things.put(thing, client.get(path).await.expect(200).at("/next_cursor"));
         }
+        things.talk(client, &song).await;
         things.put(Words, word.clone());
         things.private.extend([word, song]);
         things
+    }
+
+    /// Talks in two sessions and is given contexts for it. The names of the sessions and the ids of
+    /// retrievals are not private words: whoever sends one may see it again in their own row.
+    async fn talk(&mut self, client: &Client, song: &str) {
+        let kept = self.get(Memory("kept")).to_owned();
+        for session in ["first", "second"].map(|_| canary("chat")) {
+            let path = format!("/api/sessions/{session}");
+            let body = json!({ "id": session, "title": song });
+            client.post("/api/sessions", body).await.expect(200);
+            let turn = |role: &str| json!({ "role": role, "content": song, "speaker": song });
+            let body = json!({ "turns": [turn("user"), turn("assistant")] });
+            let said = client.post(&format!("{path}/turns"), body).await.expect(201);
+            self.hide(&said.json());
+            let body = json!({ "query": format!("What about {song}?"), "session_id": session });
+            let given = client.post("/api/memory/retrieve", body).await.expect(200);
+            let retrieval = given.at("/retrieval_id");
+            client.noted(&retrieval).await;
+            let used = json!({
+                "memory_id": kept, "type": "applied", "influence": song,
+                "session_id": session, "retrieval_id": retrieval,
+            });
+            client.post("/api/memory/usage", used).await.expect(201);
+            let turns = client.get(&format!("{path}/turns?limit=1")).await.expect(200);
+            self.put(TurnCursor, turns.at("/next_cursor"));
+            self.put(Session, session);
+            self.put(Retrieval, retrieval);
+        }
+        let page = client.get("/api/sessions?limit=1").await.expect(200);
+        self.put(SessionCursor, page.at("/next_cursor"));
     }
 
     /// Adds what the tenant has besides its people's memories. `admin` holds a key of the tenant.
@@ -201,7 +249,9 @@ impl Things {
             Value::Object(fields) => fields.values().for_each(|value| self.hide(value)),
             Value::Array(items) => items.iter().for_each(|value| self.hide(value)),
             Value::String(text) => {
-                let id = ["mem_", "ver_", "op_", "lnk_"].iter().any(|kind| text.starts_with(kind));
+                let id = ["mem_", "ver_", "op_", "lnk_", "trn_"]
+                    .iter()
+                    .any(|kind| text.starts_with(kind));
                 if id && text.len() > 26 {
                     self.private.push(text.clone());
                 }

@@ -1,0 +1,13 @@
+//! Context: what an assistant is given for one message, and the record of it.
+//!
+//! The baseline is rendered once per session and frozen; the dynamic part is made for each message.
+//! Nothing here calls a chat model, and nothing here fails a chat: with the database away the answer
+//! is what is at hand, marked degraded.
+
+mod retrieve;
+mod usage;
+
+pub use retrieve::{Ask, Context, Part, Spent};
+pub use usage::{
+    BaselineRecord, Given, NewUsage, RetrievalRecord, USAGE_TYPES, UsageRecord, UsageStats,
+};

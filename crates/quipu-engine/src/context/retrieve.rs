@@ -1,0 +1,512 @@
+//! Retrieve: baseline, then dynamic, then the explanation of both.
+
+use std::sync::{Arc, LazyLock};
+use std::time::Duration;
+
+use jiff::tz::TimeZone;
+use quipu_core::context::block::{self, Block, Finding, Item, LeftOut, Source};
+use quipu_core::context::{Budget, is_sure_enough, may_inject, precedence, selective};
+use quipu_core::detect::{Detected, Detector};
+use quipu_core::recall::index::Index;
+use quipu_core::{
+    AsOf, Caller, Domain, FactId, Force, Ids, Period, RetrievalId, Timestamp, UserId, Version,
+    VersionId,
+};
+use quipu_store::context::{self as kept, Baseline};
+use quipu_store::{Scope, domain, recallable};
+use serde_json::json;
+use sha2::{Digest, Sha256};
+
+use crate::error::{Error, Result};
+use crate::facts::Point;
+use crate::recall::{Filter, Mind, Recall, Recalled, Surroundings, Took, is_usable, surroundings};
+use crate::sessions::check_session_name;
+use crate::{Engine, Moment};
+
+/// What a context is asked for.
+#[derive(Debug, Clone)]
+pub struct Ask {
+    /// The person's message.
+    pub message: String,
+    /// The domains it is about; told from the message if absent.
+    pub domains: Option<Vec<String>>,
+    /// The session it is part of: its baseline is frozen.
+    pub session: Option<String>,
+    /// Whether the session's baseline stays as it is.
+    pub freeze: bool,
+    pub tokens: usize,
+    /// The model's window, of which memory takes a share at most.
+    pub window: Option<usize>,
+    /// How many memories; told from the message if absent.
+    pub memories: Option<usize>,
+    /// How many turns of earlier sessions.
+    pub turns: Option<usize>,
+    pub filter: Filter,
+    pub precise: bool,
+    pub point: Point,
+    pub zone: TimeZone,
+    /// How long it may take; what is at hand then is the answer.
+    pub within: Duration,
+}
+
+impl Ask {
+    pub fn about(message: &str) -> Self {
+        Self {
+            message: message.to_owned(),
+            domains: None,
+            session: None,
+            freeze: true,
+            tokens: Budget::COMPACT,
+            window: None,
+            memories: None,
+            turns: None,
+            filter: Filter::default(),
+            precise: false,
+            point: Point::default(),
+            zone: TimeZone::UTC,
+            within: Duration::from_secs(2),
+        }
+    }
+}
+
+/// One part of a context.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Part {
+    pub content: String,
+    pub nonce: String,
+    pub etag: String,
+    pub tokens: usize,
+    pub items: Vec<Item>,
+    pub left_out: Vec<LeftOut>,
+}
+
+impl From<Block> for Part {
+    fn from(block: Block) -> Self {
+        let etag = block.etag();
+        let Block { content, nonce, tokens, items, left_out } = block;
+        Self { content, nonce, etag, tokens, items, left_out }
+    }
+}
+
+/// How the budget was spent.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Spent {
+    pub limit: usize,
+    pub baseline: usize,
+    pub dynamic: usize,
+}
+
+/// What to put into the prompt, and why.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Context {
+    pub id: RetrievalId,
+    pub baseline: Part,
+    pub dynamic: Part,
+    /// Whether the baseline is the session's own from before.
+    pub frozen: bool,
+    pub domains: Vec<Detected>,
+    pub spent: Spent,
+    pub times: Vec<(String, Period)>,
+    pub considered: usize,
+    pub cached: bool,
+    pub degraded: Vec<&'static str>,
+    pub model: Option<String>,
+    pub took: Took,
+}
+
+/// Below this a memory is found, and not worth its tokens unasked.
+const WORTH_RELEVANCE: f32 = 0.15;
+/// How many of each category are looked at for the baseline: more would not fit any budget.
+const CANDIDATES: usize = 400;
+
+impl Engine {
+    /// The context for a message. It does not fail because something behind it does: what could not
+    /// be had is named in `degraded`.
+    pub async fn retrieve(&self, caller: &Caller, ask: &Ask, moment: Moment) -> Result<Context> {
+        if let Some(session) = &ask.session {
+            check_session_name(session)?;
+        }
+        let work = self.retrieve_now(caller, ask, moment);
+        let done = match tokio::time::timeout(ask.within, work).await {
+            Ok(Ok(context)) => return Ok(context),
+            Ok(Err(Error::Unavailable(error))) => error.to_string(),
+            Ok(Err(error)) => return Err(error),
+            Err(_) => "out of time".to_owned(),
+        };
+        tracing::warn!(reason = done, "context without the database");
+        let mut context = self.at_hand(caller.user, ask, moment);
+        context.degraded.push("database");
+        Ok(context)
+    }
+
+    /// What can be said without asking anybody: the baseline the session was last given here.
+    fn at_hand(&self, user: UserId, ask: &Ask, moment: Moment) -> Context {
+        let key = (user, ask.session.clone(), wishes(ask));
+        let baseline = self.given.get(&key).map(|part| (*part).clone()).unwrap_or_default();
+        let mut context = empty(moment, ask);
+        context.spent.baseline = baseline.tokens;
+        context.frozen = !baseline.content.is_empty();
+        context.baseline = baseline;
+        context
+    }
+
+    async fn retrieve_now(&self, caller: &Caller, ask: &Ask, moment: Moment) -> Result<Context> {
+        let now = moment.now;
+        let scope = self.reading(caller, now).await?;
+        let around = surroundings(&scope, self.model_in_use(&scope, now)).await?;
+        let mind = self.mind(&scope, &around, ask.point, now).await?;
+        let point = ask.point.resolve(now);
+        let budget = Budget::of(ask.tokens, ask.window);
+        let mut context = empty(moment, ask);
+        context.domains = self.domains_of(&scope, ask).await?;
+        let (baseline, frozen, since) =
+            self.baseline(&scope, &mind, ask, &budget, (point, &around), moment).await?;
+        (context.baseline, context.frozen) = (baseline, frozen);
+        context.spent.baseline = context.baseline.tokens;
+
+        let found = self.recall_in(&scope, &dynamic_ask(ask), now).await?;
+        let changed = match since {
+            Some(since) => changed_since(&scope, &mind, since, point, &around.shut).await?,
+            None => Vec::new(),
+        };
+        let left = budget.total.saturating_sub(context.baseline.tokens);
+        // Who says how sure it must be has said it; otherwise what is unsure is for search only.
+        let sure = |v: &Version| ask.filter.min_confidence.is_some() || is_sure_enough(v);
+        context.dynamic = dynamic(&found, &changed, &context.baseline, left, sure);
+        context.spent.dynamic = context.dynamic.tokens;
+        let Recalled { times, considered, cached, degraded, model, took, .. } = found;
+        context.times = times;
+        (context.considered, context.cached) = (considered, cached);
+        (context.degraded, context.model, context.took) = (degraded, model, took);
+        self.note_later(caller, ask, &context, around.state.removed, now);
+        Ok(context)
+    }
+
+    /// The domains a message is about: those that were said, or those its words speak of.
+    async fn domains_of(&self, scope: &Scope, ask: &Ask) -> Result<Vec<Detected>> {
+        if let Some(asked) = &ask.domains {
+            let said = |name: &String| Detected { domain: name.clone(), score: 1.0, words: vec![] };
+            return Ok(asked.iter().map(said).collect());
+        }
+        Ok(detect(&domain::of_tenant(scope).await?, &ask.message))
+    }
+
+    /// Which domains a message is about (R186).
+    pub async fn detect_domains(
+        &self,
+        caller: &Caller,
+        message: &str,
+        now: Timestamp,
+    ) -> Result<Vec<Detected>> {
+        let scope = self.reading(caller, now).await?;
+        Ok(detect(&domain::of_tenant(&scope).await?, message))
+    }
+
+    /// The session's baseline: the one it has, or one that is rendered now and kept. Also says since
+    /// when it stands, if it was there before.
+    async fn baseline(
+        &self,
+        scope: &Scope,
+        mind: &Arc<Mind>,
+        ask: &Ask,
+        budget: &Budget,
+        (point, around): (AsOf, &Surroundings),
+        moment: Moment,
+    ) -> Result<(Part, bool, Option<Timestamp>)> {
+        let wishes = wishes(ask);
+        let session = ask.session.as_ref().filter(|_| ask.freeze);
+        let key = (scope.user(), ask.session.clone(), wishes.clone());
+        if let Some(session) = session
+            && let Some(frozen) = kept::find_baseline(scope, session, &wishes).await?
+        {
+            let part = thawed(&frozen);
+            self.given.insert(key, Arc::new(part.clone()));
+            return Ok((part, true, Some(frozen.rendered_at)));
+        }
+        let candidates = mind.with(|index| candidates(index, ask, point, &around.shut));
+        let versions = recallable::versions(scope, &candidates).await?;
+        let in_order = |id: &(FactId, VersionId)| versions.iter().find(|v| v.id == id.1).cloned();
+        let versions: Vec<Version> = candidates.iter().filter_map(in_order).collect();
+        let part = Part::from(block::baseline(&versions, budget));
+        if let Some(session) = session {
+            let facts: Vec<FactId> = part.items.iter().filter_map(fact_of).collect();
+            let of = |v: &&Version| facts.contains(&v.fact);
+            let mut domains: Vec<String> =
+                versions.iter().filter(of).filter_map(|v| v.claim.domain.clone()).collect();
+            domains.sort_unstable();
+            domains.dedup();
+            let new = Baseline {
+                session: session.clone(),
+                wishes,
+                etag: part.etag.clone(),
+                nonce: part.nonce.clone(),
+                content: part.content.clone(),
+                items: json!({"tokens": part.tokens, "items": part.items.iter().map(item_json).collect::<Vec<_>>()}),
+                facts,
+                domains,
+                rendered_at: quipu_core::time::micros(moment.now),
+            };
+            let writing = self.store.write(scope.tenant(), scope.user()).await?;
+            let kept = kept::freeze(&writing, &new, around.state.facts).await?;
+            writing.commit().await?;
+            // Two first messages at once: both are given the one that was kept.
+            let part = kept.filter(|kept| kept.etag != new.etag).map_or(part, |kept| thawed(&kept));
+            self.given.insert(key, Arc::new(part.clone()));
+            return Ok((part, false, None));
+        }
+        Ok((part, false, None))
+    }
+
+    /// Notes what was given, without anybody waiting for it.
+    fn note_later(
+        &self,
+        caller: &Caller,
+        ask: &Ask,
+        context: &Context,
+        removed: i64,
+        now: Timestamp,
+    ) {
+        let mut facts: Vec<FactId> = context.baseline.items.iter().filter_map(fact_of).collect();
+        facts.extend(context.dynamic.items.iter().filter_map(fact_of));
+        facts.sort_unstable();
+        facts.dedup();
+        let new = kept::Retrieval {
+            id: context.id,
+            session: ask.session.clone(),
+            at: quipu_core::time::micros(now),
+            etag: Some(context.baseline.etag.clone()).filter(|etag| !etag.is_empty()),
+            dynamic: context.dynamic.content.clone(),
+            trace: trace(context),
+            facts,
+        };
+        let (engine, tenant, user) = (self.clone(), caller.tenant, caller.user);
+        tokio::spawn(async move {
+            let noted = async {
+                let scope = engine.store.note(tenant, user).await?;
+                kept::note(&scope, &new, removed).await?;
+                scope.commit().await
+            };
+            if let Err(error) = noted.await {
+                tracing::warn!(%error, "a retrieval was not noted");
+            }
+        });
+    }
+}
+
+fn detect(domains: &[Domain], message: &str) -> Vec<Detected> {
+    static BUILTIN: LazyLock<Detector> = LazyLock::new(Detector::builtin);
+    if domains.iter().all(|domain| domain.builtin) {
+        return BUILTIN.detect(message);
+    }
+    BUILTIN.clone().with_domains(domains).detect(message)
+}
+
+fn empty(moment: Moment, ask: &Ask) -> Context {
+    let budget = Budget::of(ask.tokens, ask.window);
+    Context {
+        id: Ids::new(moment.now, moment.seed).retrieval(),
+        baseline: Part::default(),
+        dynamic: Part::default(),
+        frozen: false,
+        domains: Vec::new(),
+        spent: Spent { limit: budget.total, ..Spent::default() },
+        times: Vec::new(),
+        considered: 0,
+        cached: false,
+        degraded: Vec::new(),
+        model: None,
+        took: Took::default(),
+    }
+}
+
+/// What a baseline depends on besides the memories. Other wishes have another baseline.
+fn wishes(ask: &Ask) -> String {
+    let said = format!(
+        "{:?} {} {:?} {:?} {:?}",
+        ask.domains, ask.tokens, ask.window, ask.point, ask.filter
+    );
+    Sha256::digest(said.as_bytes()).iter().take(8).map(|byte| format!("{byte:02x}")).collect()
+}
+
+fn thawed(baseline: &Baseline) -> Part {
+    let items = baseline.items["items"].as_array().into_iter().flatten();
+    Part {
+        content: baseline.content.clone(),
+        nonce: baseline.nonce.clone(),
+        etag: baseline.etag.clone(),
+        tokens: baseline.items["tokens"]
+            .as_u64()
+            .and_then(|n| usize::try_from(n).ok())
+            .unwrap_or(0),
+        items: items.filter_map(item_from_json).collect(),
+        left_out: Vec::new(),
+    }
+}
+
+/// The sections a stored item can be under; anything else was written by a later edition.
+const SECTIONS: [&str; 5] =
+    ["Hard preferences (must be respected)", "Profile", "Current context", "Style", "Facts"];
+
+fn item_json(item: &Item) -> serde_json::Value {
+    let Source::Memory { fact, version } = &item.source else { return serde_json::Value::Null };
+    json!({"mark": item.mark, "fact": fact, "version": version, "section": item.section,
+           "line": item.line, "tokens": item.tokens})
+}
+
+fn item_from_json(value: &serde_json::Value) -> Option<Item> {
+    let text = |name: &str| value[name].as_str();
+    Some(Item {
+        mark: text("mark")?.to_owned(),
+        source: Source::Memory {
+            fact: text("fact")?.parse().ok()?,
+            version: text("version")?.parse().ok()?,
+        },
+        section: SECTIONS.into_iter().find(|section| Some(*section) == text("section"))?,
+        line: text("line")?.to_owned(),
+        tokens: value["tokens"].as_u64().and_then(|n| usize::try_from(n).ok())?,
+        relevance: None,
+    })
+}
+
+fn fact_of(item: &Item) -> Option<FactId> {
+    match item.source {
+        Source::Memory { fact, .. } => Some(fact),
+        Source::Turn { .. } => None,
+    }
+}
+
+/// What the baseline is chosen from, in order of precedence.
+fn candidates(index: &Index, ask: &Ask, point: AsOf, shut: &[String]) -> Vec<(FactId, VersionId)> {
+    let within = |domain: Option<&String>| match (&ask.domains, domain) {
+        (Some(asked), Some(domain)) => asked.contains(domain),
+        _ => true,
+    };
+    let mut standing: Vec<_> = (0..index.len())
+        .map(|at| index.unit(at))
+        .filter(|unit| is_usable(unit, point, shut))
+        .filter_map(|unit| unit.facets.as_ref().map(|facets| (unit, facets)))
+        .filter(|(_, facets)| within(facets.domain.as_ref()))
+        .filter(|(_, facets)| facets.force == Force::Hard || may_inject(facets))
+        .collect();
+    standing.sort_by(|(a, af), (b, bf)| precedence(af, bf).then(b.subject.cmp(&a.subject)));
+    let ids = |(unit, _): &(&quipu_core::recall::index::Unit, _)| {
+        (FactId::from_uuid(unit.subject), VersionId::from_uuid(unit.source))
+    };
+    standing.iter().take(CANDIDATES).map(ids).collect()
+}
+
+/// What is asked of recall for the dynamic part.
+fn dynamic_ask(ask: &Ask) -> Recall {
+    let calls_for = selective::wanted(&ask.message);
+    let mut filter = ask.filter.clone();
+    filter.domains.clone_from(&ask.domains);
+    Recall {
+        memories: ask.memories.unwrap_or(calls_for),
+        turns: ask.turns.unwrap_or(calls_for.min(5)),
+        filter,
+        point: ask.point,
+        zone: ask.zone.clone(),
+        precise: ask.precise,
+        session: ask.session.clone(),
+        ..Recall::about(&ask.message)
+    }
+}
+
+/// The memories that came to be known after the baseline was rendered.
+async fn changed_since(
+    scope: &Scope,
+    mind: &Arc<Mind>,
+    since: Timestamp,
+    point: AsOf,
+    shut: &[String],
+) -> Result<Vec<Version>> {
+    const MOST: usize = 20;
+    let mut changed: Vec<(Timestamp, FactId, VersionId)> = mind.with(|index| {
+        (0..index.len())
+            .map(|at| index.unit(at))
+            .filter(|unit| is_usable(unit, point, shut))
+            .filter_map(|unit| unit.facets.as_ref().map(|facets| (unit, facets)))
+            .filter(|(_, facets)| facets.known_from > since && may_inject(facets))
+            .map(|(unit, facets)| {
+                let (fact, version) =
+                    (FactId::from_uuid(unit.subject), VersionId::from_uuid(unit.source));
+                (facets.known_from, fact, version)
+            })
+            .collect()
+    });
+    changed.sort_unstable_by(|a, b| b.cmp(a));
+    changed.truncate(MOST);
+    if changed.is_empty() {
+        return Ok(Vec::new());
+    }
+    let ids: Vec<_> = changed.iter().map(|(_, fact, version)| (*fact, *version)).collect();
+    let versions = recallable::versions(scope, &ids).await?;
+    let in_order = |id: &(FactId, VersionId)| versions.iter().find(|v| v.id == id.1).cloned();
+    Ok(ids.iter().filter_map(in_order).collect())
+}
+
+/// The dynamic part: changes first, then what was found and is worth its tokens and not there yet.
+fn dynamic(
+    found: &Recalled,
+    changed: &[Version],
+    baseline: &Part,
+    left: usize,
+    sure: impl Fn(&Version) -> bool,
+) -> Part {
+    let given: Vec<FactId> = baseline.items.iter().filter_map(fact_of).collect();
+    let mut left_out = Vec::new();
+    let mut findings = Vec::new();
+    for f in &found.memories {
+        let version = &f.memory.version;
+        let source = Source::Memory { fact: version.fact, version: version.id };
+        let leave = |reason: &'static str| LeftOut {
+            source: source.clone(),
+            reason,
+            relevance: Some(f.why.relevance),
+        };
+        if given.contains(&version.fact) {
+            left_out.push(leave("in the baseline already"));
+        } else if !sure(version) {
+            left_out.push(leave("not sure enough"));
+        } else if f.why.relevance < WORTH_RELEVANCE {
+            left_out.push(leave("not relevant enough"));
+        } else {
+            findings.push(Finding::Memory(version, f.why.relevance));
+        }
+    }
+    for f in &found.turns {
+        if f.why.relevance < WORTH_RELEVANCE {
+            let source = Source::Turn { turn: f.turn.id, session: f.turn.session.clone() };
+            let relevance = Some(f.why.relevance);
+            left_out.push(LeftOut { source, reason: "not relevant enough", relevance });
+        } else {
+            findings.push(Finding::Turn(&f.turn, f.why.relevance));
+        }
+    }
+    let mut part = Part::from(block::dynamic(changed, &findings, left, baseline.items.len()));
+    part.left_out.extend(left_out);
+    part
+}
+
+/// What is kept of a retrieval: which memories, why and how long it took; no words of the message.
+fn trace(context: &Context) -> serde_json::Value {
+    let source = |source: &Source| match source {
+        Source::Memory { fact, version } => json!({"memory_id": fact, "version_id": version}),
+        Source::Turn { turn, session } => json!({"turn_id": turn, "session_id": session}),
+    };
+    let item = |item: &Item| {
+        json!({"mark": item.mark, "source": source(&item.source), "section": item.section,
+               "tokens": item.tokens, "relevance": item.relevance})
+    };
+    let left = |left: &LeftOut| json!({"source": source(&left.source), "reason": left.reason, "relevance": left.relevance});
+    json!({
+        "baseline": context.baseline.items.iter().map(item).collect::<Vec<_>>(),
+        "dynamic": context.dynamic.items.iter().map(item).collect::<Vec<_>>(),
+        "left_out": context.baseline.left_out.iter().chain(&context.dynamic.left_out).map(left).collect::<Vec<_>>(),
+        "budget": {"limit": context.spent.limit, "baseline": context.spent.baseline, "dynamic": context.spent.dynamic},
+        "considered": context.considered,
+        "degraded": context.degraded,
+        "micros": {"embed": context.took.embed, "load": context.took.load, "rank": context.took.rank,
+                   "fetch": context.took.fetch, "rerank": context.took.rerank},
+    })
+}

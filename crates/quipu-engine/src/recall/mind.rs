@@ -1,0 +1,201 @@
+//! A user's index, kept in memory between requests and brought up to date at the start of each.
+//!
+//! The record says how far it has come (`RecallState`); what the index lacks is read since its own
+//! revision: new turns, new embeddings, and the list of standing memories if one of them changed.
+//! Nothing is ever served that the record has removed: a removal makes the index be read anew.
+
+use std::sync::{Arc, RwLock};
+use std::time::Duration;
+
+use futures_util::{future::OptionFuture, try_join};
+use moka::sync::Cache;
+use quipu_core::model::EmbeddingModel;
+use quipu_core::recall::index::{Index, NewPassage};
+use quipu_core::{AsOf, UserId};
+use quipu_store::passage::{self, RecallState, Stored, Vector};
+use quipu_store::recallable::{self, Recallable};
+use quipu_store::{Scope, domain};
+use uuid::Uuid;
+
+use crate::error::Result;
+
+/// How many bytes of indexes are kept over all users, unless the operator says otherwise.
+const KEPT_BYTES: u64 = 512 * 1024 * 1024;
+/// How long an index is kept that nobody asks for.
+const IDLE: Duration = Duration::from_secs(15 * 60);
+
+/// The indexes of users who were here lately.
+pub(crate) struct Minds(Cache<UserId, Arc<Mind>>);
+
+impl Default for Minds {
+    fn default() -> Self {
+        Self::within(KEPT_BYTES)
+    }
+}
+
+impl Minds {
+    /// Keeps at most so many bytes; with none, every request reads all it needs.
+    pub(crate) fn within(bytes: u64) -> Self {
+        let weigh = |_: &UserId, mind: &Arc<Mind>| {
+            let bytes = mind.0.read().map_or(0, |held| held.index.bytes());
+            u32::try_from(bytes).unwrap_or(u32::MAX)
+        };
+        let cache = Cache::builder().max_capacity(bytes).weigher(weigh).time_to_idle(IDLE);
+        Self(cache.build())
+    }
+}
+
+/// One user's index, as far as it has been read.
+pub(crate) struct Mind(RwLock<Held>);
+
+struct Held {
+    state: RecallState,
+    model: Option<EmbeddingModel>,
+    index: Index,
+}
+
+impl Mind {
+    /// Works with the index. Nothing can change it meanwhile.
+    pub(crate) fn with<T>(&self, work: impl FnOnce(&Index) -> T) -> T {
+        let held = self.0.read().unwrap_or_else(std::sync::PoisonError::into_inner);
+        work(&held.index)
+    }
+}
+
+/// What a request knows about a user besides the index.
+pub(crate) struct Surroundings {
+    pub(crate) state: RecallState,
+    pub(crate) model: Option<EmbeddingModel>,
+    /// Domains of which nothing may be used.
+    pub(crate) shut: Vec<String>,
+}
+
+/// What must be known before anything is read: how far the record has come, and with which model.
+pub(crate) async fn surroundings(
+    scope: &Scope,
+    model: impl Future<Output = Result<Option<EmbeddingModel>>>,
+) -> Result<Surroundings> {
+    let (state, model, shut) =
+        try_join!(async { Ok(passage::state(scope).await?) }, model, async {
+            Ok(domain::shut_ones(scope).await?)
+        })?;
+    Ok(Surroundings { state, model, shut })
+}
+
+impl Minds {
+    /// The user's index as the record stands in this scope.
+    pub(crate) async fn of(&self, scope: &Scope, around: &Surroundings) -> Result<Arc<Mind>> {
+        let there = self.0.get(&scope.user());
+        let usable = there.filter(|mind| {
+            let held = mind.0.read().unwrap_or_else(std::sync::PoisonError::into_inner);
+            held.model == around.model && held.state.removed == around.state.removed
+        });
+        let mind = match usable {
+            Some(mind) => mind,
+            None => Arc::new(Mind(RwLock::new(Held {
+                state: RecallState { removed: around.state.removed, ..RecallState::default() },
+                model: around.model.clone(),
+                index: Index::new(around.model.as_ref().map_or(0, |model| model.dimension)),
+            }))),
+        };
+        let held = {
+            let held = mind.0.read().unwrap_or_else(std::sync::PoisonError::into_inner);
+            held.state
+        };
+        if held.revision < around.state.revision {
+            let news = read(scope, around, held).await?;
+            // Somebody else may have brought it further meanwhile; adding what is there already
+            // changes nothing, and an older list of memories is not put over a newer one.
+            let mut now = mind.0.write().unwrap_or_else(std::sync::PoisonError::into_inner);
+            news.add_to(&mut now, around.state);
+            drop(now);
+            // Put in again so that its size is weighed again.
+            self.0.insert(scope.user(), Arc::clone(&mind));
+        }
+        Ok(mind)
+    }
+}
+
+struct News {
+    passages: Vec<Stored>,
+    vectors: Vec<Vector>,
+    /// The standing memories, if one of them changed.
+    facts: Option<Standing>,
+}
+
+struct Standing {
+    facts: Vec<Recallable>,
+    links: Vec<(Uuid, Uuid)>,
+}
+
+async fn read(scope: &Scope, around: &Surroundings, held: RecallState) -> Result<News> {
+    let since = held.revision;
+    let vectors: OptionFuture<_> =
+        around.model.as_ref().map(|model| passage::vectors_since(scope, model, since)).into();
+    let changed = held.facts < around.state.facts;
+    let facts: OptionFuture<_> = changed.then(|| recallable::now(scope)).into();
+    let links: OptionFuture<_> = changed.then(|| recallable::links(scope, None)).into();
+    let (passages, vectors, facts, links) = try_join!(
+        passage::since(scope, since),
+        async { vectors.await.transpose() },
+        async { facts.await.transpose() },
+        async { links.await.transpose() }
+    )?;
+    let links = links.unwrap_or_default();
+    let links = links.into_iter().map(|(from, to)| (from.uuid(), to.uuid())).collect();
+    Ok(News {
+        passages,
+        vectors: vectors.unwrap_or_default(),
+        facts: facts.map(|facts| Standing { facts, links }),
+    })
+}
+
+impl News {
+    fn add_to(self, held: &mut Held, state: RecallState) {
+        held.index.add(self.passages.into_iter().map(as_new).collect());
+        held.index.embed(self.vectors.into_iter().map(|v| ((v.source, v.part), v.values)));
+        if let Some(Standing { facts, links }) = self.facts
+            && held.state.facts < state.facts
+        {
+            held.index.set_facts(facts.into_iter().map(|f| (f.version.uuid(), f.facets)), links);
+        }
+        held.state.revision = held.state.revision.max(state.revision);
+        held.state.facts = held.state.facts.max(state.facts);
+    }
+}
+
+fn as_new(stored: Stored) -> NewPassage {
+    NewPassage {
+        source: stored.source,
+        part: stored.part,
+        subject: stored.subject,
+        kind: stored.kind,
+        language: stored.language,
+        terms: stored.terms,
+        place: stored.place,
+    }
+}
+
+/// The index as it would have been at another point on the axes, made for one question.
+pub(crate) async fn at(scope: &Scope, around: &Surroundings, point: AsOf) -> Result<Mind> {
+    let vectors: OptionFuture<_> =
+        around.model.as_ref().map(|model| passage::vectors_since(scope, model, 0)).into();
+    let (passages, vectors, facts, links) = try_join!(
+        passage::since(scope, 0),
+        async { vectors.await.transpose() },
+        recallable::at(scope, point),
+        recallable::links(scope, Some(point.known))
+    )?;
+    let mut index = Index::new(around.model.as_ref().map_or(0, |model| model.dimension));
+    // Only what was there: later words must not change how rare a word was.
+    let there = |stored: &Stored| {
+        let place = stored.place.as_ref();
+        place.is_none_or(|p| p.recorded_at <= point.known && p.said_at <= point.valid)
+    };
+    index.add(passages.into_iter().filter(there).map(as_new).collect());
+    index.embed(vectors.unwrap_or_default().into_iter().map(|v| ((v.source, v.part), v.values)));
+    let links = links.into_iter().map(|(from, to)| (from.uuid(), to.uuid()));
+    index.set_facts(facts.into_iter().map(|f| (f.version.uuid(), f.facets)), links);
+    let state = around.state;
+    Ok(Mind(RwLock::new(Held { state, model: around.model.clone(), index })))
+}
