@@ -63,6 +63,18 @@ kills count='1000': _server
 load *args: _server
     @url="$(scripts/postgres url)" && DATABASE_URL="$url" cargo run --profile fast -p quipu-evals -- load "$@"
 
+# What recall costs beside a bare hybrid statement; needs --models DIR.
+recall *args: _server
+    cargo run --profile fast -p quipu-evals -- recall "$@"
+
+# The baseline is the same bytes within a session and at one point of both time axes.
+freeze *args: _server
+    cargo run --profile fast -p quipu-evals -- freeze "$@"
+
+# Measures how much of what was said is found again; arguments go to the eval.
+retrieval *args: _server
+    cargo run --profile fast -p quipu-evals -- retrieval "$@"
+
 # The tests that no user can reach another user's memory.
 isolation *args:
     @url="$(scripts/postgres url)" && DATABASE_URL="$url" cargo nextest run -p quipu-server isolation "$@"

@@ -20,6 +20,12 @@ enum Command {
     Kills(quipu_evals::kills::Args),
     /// What a request costs through HTTP, beside the same SQL run bare.
     Load(quipu_evals::load::Args),
+    /// The frozen baseline: the same bytes within a session, and at one point of both axes.
+    Freeze(quipu_evals::freeze::Args),
+    /// What recall costs, beside a bare hybrid statement on the same data.
+    Recall(quipu_evals::recall::Args),
+    /// How much of what was said is found again, on public data sets, beside plain baselines.
+    Retrieval(quipu_evals::retrieval::Args),
 }
 
 #[tokio::main]
@@ -28,5 +34,8 @@ async fn main() -> anyhow::Result<()> {
         Command::Histories(args) => quipu_evals::histories::run(args).await,
         Command::Kills(args) => quipu_evals::kills::run(args).await,
         Command::Load(args) => quipu_evals::load::run(args).await,
+        Command::Freeze(args) => quipu_evals::freeze::run(args).await,
+        Command::Recall(args) => quipu_evals::recall::run(args).await,
+        Command::Retrieval(args) => quipu_evals::retrieval::run(args).await,
     }
 }

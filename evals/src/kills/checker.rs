@@ -11,10 +11,10 @@ use uuid::Uuid;
 
 use super::cluster::{Cluster, RECOVERY_LIMIT};
 use super::expectation::{Row, Seen};
-use super::http::{Door, Reply};
 use super::invariants::examine;
 use super::journal::{Findings, Journal, Wrong};
 use super::record::{self, UserRecord};
+use crate::door::{Door, Reply};
 
 /// How many users are read at once.
 const BATCH: usize = 40;

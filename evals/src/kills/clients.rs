@@ -19,8 +19,8 @@ use tokio::sync::RwLock;
 
 use super::clock::Clock;
 use super::expectation::Plan;
-use super::http::{Ask, Door, Reply};
 use super::journal::{Ack, Fate, Journal, Verb, Wrong, count, read};
+use crate::door::{Ask, Door, Reply};
 
 /// How many clients share one user.
 const SHARING: usize = 2;

@@ -15,8 +15,8 @@ use tokio::process::Command;
 use tokio_postgres::{Client, NoTls};
 
 use super::faults::Fault;
-use super::http::{Door, Reply};
 use super::supervise::{Supervised, children, sigkill};
+use crate::door::{Door, Reply};
 
 /// Everything that has to be up again after a kill must be up within this time.
 pub const RECOVERY_LIMIT: Duration = Duration::from_secs(60);

@@ -11,7 +11,6 @@ mod clock;
 mod cluster;
 mod expectation;
 mod faults;
-mod http;
 mod invariants;
 mod journal;
 mod killer;

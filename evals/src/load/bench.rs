@@ -12,7 +12,6 @@ use rand::{Rng, SeedableRng};
 use tokio_postgres::Client;
 
 use super::bare::{Pgbench, meter};
-use super::cluster::{Cluster, Serve, Server, connect};
 use super::cpu::{self, Cores, Watch};
 use super::http::{Ask, Press, Sample, Wire, press};
 use super::life::tenant;
@@ -21,6 +20,7 @@ use super::recorder::{Recorder, Statement, Trace};
 use super::report::{Cell, Growth, Sent, Side, thousands};
 use super::script::{Recorded, TARGETS, Template, template};
 use super::words::Vocabulary;
+use crate::stand::{Cluster, Serve, Server, connect};
 
 /// How often small and large databases take turns.
 const ROUNDS: u64 = 3;
@@ -90,6 +90,7 @@ impl Bench {
             auth,
             pool,
             migrate: false,
+            models: None,
             filter: &self.filter,
             log: &log,
         })

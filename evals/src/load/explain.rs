@@ -8,7 +8,7 @@ use anyhow::{Context, Result};
 use tokio_postgres::{Client, SimpleQueryMessage};
 
 use super::bench::Heard;
-use super::cluster::connect;
+use crate::stand::connect;
 
 /// The plans of all statements of all operations.
 pub async fn plans(url: &str, heard: &[Heard]) -> Result<String> {

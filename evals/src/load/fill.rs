@@ -14,11 +14,11 @@ use rand::{Rng, SeedableRng};
 use serde::{Deserialize, Serialize};
 use tokio::sync::mpsc::{Receiver, Sender, channel};
 
-use super::cluster::connect;
 use super::life::{HEAVY, Life, Person, user_name};
 use super::report::thousands;
 use super::rows::{FACTS, OPERATIONS, Rows, USERS, VERSIONS};
 use super::schema::{Built, put_together, take_apart};
+use crate::stand::connect;
 
 /// When the first fact is said: 2025-01-01, in microseconds. The last one is a year later, so every
 /// moment of the fill lies before any moment of the measurement.

@@ -1,7 +1,7 @@
 //! What a request costs through HTTP, beside the same SQL run bare by pgbench (the same statements,
 //! in the same round trips, on the same data, in the same run).
 //!
-//! A database of its own (`cluster`) is filled as years of use would fill it (`words`, `life`,
+//! A database of its own is filled as years of use would fill it (`words`, `life`,
 //! `rows`, `fill`, `schema`). Then one request of each operation is listened to on its way to
 //! PostgreSQL (`recorder`) and made into pgbench scripts (`script`), and the two are measured in
 //! turn (`operation`, `http`, `bare`, `cpu`, `bench`) and told (`report`, `plot`). The
@@ -9,7 +9,6 @@
 
 pub mod bare;
 pub mod bench;
-pub mod cluster;
 pub mod cpu;
 pub mod explain;
 pub mod fill;
@@ -32,11 +31,11 @@ use serde::{Deserialize, Serialize};
 
 use self::bare::Pgbench;
 use self::bench::Bench;
-use self::cluster::{Cluster, Serve, Server, connect, create_key, server_program};
 use self::fill::{Filled, Plan, Stage, fill};
 use self::operation::Operation;
 use self::report::{Report, Side, thousands};
 use self::schema::sizes;
+use crate::stand::{Cluster, Serve, Server, connect, create_key, server_program};
 
 /// The database that is measured, and its copy from when it had a twentieth of its users.
 const LARGE: &str = "quipu";
@@ -216,6 +215,7 @@ async fn migrate(program: &Path, url: &str, out: &Path) -> Result<()> {
         auth: "keys",
         pool: 2,
         migrate: true,
+        models: None,
         filter: "info",
         log: &log,
     })

@@ -10,7 +10,7 @@ use anyhow::{Context, Result, ensure};
 use serde::{Deserialize, Serialize};
 use tokio_postgres::Client;
 
-use super::cluster::connect;
+use crate::stand::connect;
 
 const TABLES: [&str; 3] = ["fact_version", "operation", "fact"];
 

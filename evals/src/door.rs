@@ -106,7 +106,12 @@ impl Door {
     }
 
     async fn attempt(&mut self, request: Request<Full<Bytes>>) -> Reply {
-        if self.open.as_ref().is_none_or(|open| open.sender.is_closed()) {
+        // A connection takes the next request a moment after it has given the last answer.
+        let ready = match &mut self.open {
+            Some(open) => open.sender.ready().await.is_ok(),
+            None => false,
+        };
+        if !ready {
             match connect(self.address).await {
                 Ok(open) => self.open = Some(open),
                 Err(_) => return Reply::NotSent,

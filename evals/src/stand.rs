@@ -1,5 +1,5 @@
-//! The processes a measurement needs: a PostgreSQL of its own and a Quipu server on it. Both end
-//! when their value is dropped.
+//! What a measurement stands on: a PostgreSQL of its own and a Quipu server on it. Both end when
+//! their value is dropped.
 
 use std::fs::File;
 use std::net::{SocketAddr, TcpListener};
@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, bail, ensure};
 use tokio_postgres::{Client, NoTls};
 
-use super::http::Wire;
+use crate::door::{Door, Reply};
 
 /// The script that every development database comes from.
 const SCRIPT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../scripts/postgres");
@@ -75,7 +75,7 @@ impl Drop for Cluster {
     fn drop(&mut self) {
         let command = if self.keep { "stop" } else { "destroy" };
         if let Err(error) = self.script(&[command]) {
-            eprintln!("load: the database did not stop: {error:#}");
+            eprintln!("the database did not stop: {error:#}");
         }
         if !self.keep {
             // What could not be removed is only litter in a temporary folder.
@@ -92,6 +92,8 @@ pub struct Serve<'a> {
     pub auth: &'a str,
     pub pool: usize,
     pub migrate: bool,
+    /// The folder of its models and the embedder to begin with; without, it has none.
+    pub models: Option<(&'a Path, &'a str)>,
     /// What it logs, and where to.
     pub filter: &'a str,
     pub log: &'a Path,
@@ -105,6 +107,11 @@ pub struct Server {
 
 impl Server {
     pub async fn start(serve: &Serve<'_>) -> Result<Self> {
+        Self::start_with(serve, &[]).await
+    }
+
+    /// The same with some more settings.
+    pub async fn start_with(serve: &Serve<'_>, settings: &[(&str, &str)]) -> Result<Self> {
         let address = SocketAddr::from(([127, 0, 0, 1], free_port()?));
         let log = File::create(serve.log).with_context(|| serve.log.display().to_string())?;
         let mut command = Command::new(serve.program);
@@ -124,10 +131,14 @@ impl Server {
         if serve.migrate {
             command.arg("--migrate");
         }
+        if let Some((folder, embedder)) = serve.models {
+            command.arg("--models").arg(folder).args(["--embedder", embedder]);
+        }
         // A developer's own settings must not change what is measured.
         for (name, _) in std::env::vars().filter(|(name, _)| name.starts_with("QUIPU_")) {
             command.env_remove(name);
         }
+        command.envs(settings.iter().copied());
         let child =
             command.spawn().with_context(|| format!("cannot run {}", serve.program.display()))?;
         let mut server = Self { child, address };
@@ -142,11 +153,8 @@ impl Server {
                 let said = std::fs::read_to_string(log).unwrap_or_default();
                 bail!("the server ended with {status}: {said}");
             }
-            if let Ok(mut wire) = Wire::connect(self.address).await
-                && let Ok(answer) =
-                    wire.ask(b"GET /readyz HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n").await
-                && answer.status == 200
-            {
+            let reply = Door::to(self.address).get("/readyz", None, Duration::from_secs(2)).await;
+            if matches!(reply, Reply::Answer { status: 200, .. }) {
                 return Ok(());
             }
             tokio::time::sleep(Duration::from_millis(50)).await;

@@ -1,0 +1,253 @@
+//! What recall costs, beside a bare hybrid statement in SQL on the same data, in the same run.
+//!
+//! A database of its own is filled with users of several sizes (`fill`). Then 16 clients search and
+//! retrieve through the real server, with the users' indexes kept in memory and without, and as many
+//! connections run the statement a server without an index of its own would run (`bare`): exact
+//! vectors and full text inside one user, fused by reciprocal ranks. It also checks that nothing is
+//! lost under row-level security: the nearest memories of a user with very many are the true ones.
+
+mod bare;
+mod fill;
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::{Context, Result, ensure};
+use rand::rngs::StdRng;
+use rand::seq::IndexedRandom;
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use self::fill::{Plan, Size};
+use crate::load::http::{Ask, Press, Sample, Wire, press};
+use crate::stand::{Cluster, Serve, Server, connect, server_program};
+
+#[derive(Debug, Clone, clap::Args)]
+pub struct Args {
+    /// The folder with the model's files: potion/model.safetensors and so on.
+    #[arg(long, env = "QUIPU_MODELS", value_name = "DIR")]
+    pub models: PathBuf,
+    /// How many users have fifty memories each; 20,000 unless told, 200 with --quick.
+    #[arg(long)]
+    pub users: Option<u32>,
+    /// How many clients ask at once.
+    #[arg(long, default_value_t = 16)]
+    pub clients: usize,
+    /// How long to measure each cell, in seconds; 8 unless told, 2 with --quick.
+    #[arg(long)]
+    pub seconds: Option<u64>,
+    /// A small database and short measurements: shows that everything works, proves no figure.
+    #[arg(long)]
+    pub quick: bool,
+    #[arg(long, default_value_t = 1)]
+    pub seed: u64,
+    /// The server's program; by default `quipu` beside this one.
+    #[arg(long, env = "QUIPU_BIN", value_name = "FILE")]
+    pub server: Option<PathBuf>,
+    /// Write the figures here as JSON.
+    #[arg(long, value_name = "FILE")]
+    pub json: Option<PathBuf>,
+}
+
+/// One line of the report.
+#[derive(Debug, Serialize)]
+struct Cell {
+    size: String,
+    what: &'static str,
+    per_second: f64,
+    p50: f64,
+    p95: f64,
+    /// Its p95 over the bare statement's.
+    ratio: Option<f64>,
+}
+
+pub async fn run(args: Args) -> Result<()> {
+    let plan = Plan::new(args.users, args.quick, args.seed);
+    let program = server_program(args.server.as_deref())?;
+    let dir = std::env::temp_dir().join(format!("quipu-recall-{}", std::process::id()));
+    let cluster = Cluster::start(&dir, false, if args.quick { "256MB" } else { "4GB" })?;
+    let admin = connect(&cluster.url("postgres")).await?;
+    admin.batch_execute("create database quipu").await?;
+    let url = cluster.url("quipu");
+    let log = dir.join("server.log");
+    let serve = Serve {
+        program: &program,
+        database: &url,
+        auth: "off",
+        pool: 16,
+        migrate: true,
+        models: Some((&args.models, "potion")),
+        filter: "warn",
+        log: &log,
+    };
+    // Makes the schema and says which model is in use.
+    drop(Server::start(&serve).await.context("making the schema")?);
+    let queries = fill::fill(&url, &plan, &args.models).await.context("filling")?;
+    let queries = Arc::new(queries);
+
+    let seconds = args.seconds.unwrap_or(if args.quick { 2 } else { 8 });
+    let pressing = Press {
+        clients: args.clients,
+        warm_up: Duration::from_secs(1),
+        lasting: Duration::from_secs(seconds),
+        seed: args.seed,
+    };
+    let mut cells = Vec::new();
+    let kept = Server::start(&serve).await?;
+    let exact = exactness(&kept, &url, &plan, &queries).await?;
+    for size in plan.sizes() {
+        let bare = bare::run(&url, &size, &queries, pressing).await?;
+        let of = bare.percentile(0.95);
+        cells.push(cell(&size, "bare hybrid statement", &bare, None));
+        for (what, path) in [("search", "/api/memory/search"), ("retrieve", "/api/memory/retrieve")]
+        {
+            let sample = ask(&kept, &size, &queries, path, pressing)?;
+            cells.push(cell(&size, what, &sample, Some(of)));
+        }
+    }
+    drop(kept);
+    let cold = Server::start_with(&serve, &[("QUIPU_INDEX_MEMORY", "0")]).await?;
+    for size in plan.sizes() {
+        let base = cells.iter().find(|c| c.size == size.label && c.ratio.is_none());
+        let of = base.map_or(0.0, |cell| cell.p95);
+        let sample = ask(&cold, &size, &queries, "/api/memory/search", pressing)?;
+        cells.push(cell(&size, "search, nothing kept", &sample, Some(of)));
+    }
+    let embed = embed_time(&cold, &plan, &queries).await?;
+    drop(cold);
+    tell(&cells, exact, embed, &plan);
+    if let Some(file) = &args.json {
+        let report = json!({"cells": cells, "exact": exact, "embed_ms": embed});
+        std::fs::write(file, serde_json::to_vec_pretty(&report)?)?;
+    }
+    ensure!(exact >= 0.99, "only {exact:.3} of the nearest were found");
+    Ok(())
+}
+
+fn cell(size: &Size, what: &'static str, sample: &Sample, of: Option<f64>) -> Cell {
+    let p95 = sample.percentile(0.95);
+    Cell {
+        size: size.label.clone(),
+        what,
+        per_second: sample.per_second(),
+        p50: sample.percentile(0.5),
+        p95,
+        ratio: of.filter(|of| *of > 0.0).map(|of| p95 / of),
+    }
+}
+
+/// Asks about a random user of a size with a random question.
+struct Asking {
+    users: Vec<String>,
+    queries: Arc<Vec<fill::Query>>,
+    path: &'static str,
+}
+
+impl Ask for Asking {
+    fn next(&self, rng: &mut StdRng, request: &mut Vec<u8>, expected: &mut Vec<u8>) {
+        use std::io::Write as _;
+        let (Some(user), Some(query)) = (self.users.choose(rng), self.queries.choose(rng)) else {
+            return;
+        };
+        let body = json!({"query": query.text, "limit": 20}).to_string();
+        // Writing into a Vec cannot fail.
+        let _ = write!(
+            request,
+            "POST {} HTTP/1.1\r\nHost: 127.0.0.1\r\nX-Quipu-User: {user}\r\nContent-Type: \
+             application/json\r\nContent-Length: {}\r\n\r\n{body}",
+            self.path,
+            body.len()
+        );
+        let _ = write!(expected, "\"degraded\":[]");
+    }
+}
+
+fn ask(
+    server: &Server,
+    size: &Size,
+    queries: &Arc<Vec<fill::Query>>,
+    path: &'static str,
+    pressing: Press,
+) -> Result<Sample> {
+    let asking = Asking { users: size.users.clone(), queries: Arc::clone(queries), path };
+    let asking: Arc<dyn Ask> = Arc::new(asking);
+    let address = server.address;
+    let sample = std::thread::spawn(move || press(address, &asking, pressing))
+        .join()
+        .map_err(|_| anyhow::anyhow!("a client panicked"))??;
+    ensure!(
+        sample.errors == 0,
+        "{} errors, such as {}",
+        sample.errors,
+        sample.first_error.as_deref().unwrap_or("-")
+    );
+    Ok(sample)
+}
+
+async fn search(server: &Server, user: &str, body: &Value) -> Result<Value> {
+    let mut wire = Wire::connect(server.address).await?;
+    let body = body.to_string();
+    let request = format!(
+        "POST /api/memory/search HTTP/1.1\r\nHost: 127.0.0.1\r\nX-Quipu-User: {user}\r\n\
+         Content-Type: application/json\r\nContent-Length: {}\r\n\r\n{body}",
+        body.len()
+    );
+    let answer = wire.ask(request.as_bytes()).await?;
+    Ok(serde_json::from_slice(wire.body(&answer))?)
+}
+
+/// The share of the truly nearest memories that the server gives, for the user with the most.
+async fn exactness(
+    server: &Server,
+    url: &str,
+    plan: &Plan,
+    queries: &[fill::Query],
+) -> Result<f64> {
+    const NEAREST: usize = 20;
+    let user = plan.largest();
+    let (mut found, mut all) = (0, 0);
+    for query in queries.iter().take(if plan.quick { 5 } else { 30 }) {
+        let truth = bare::nearest(url, &user, &query.vector, NEAREST).await?;
+        let body = json!({"query": query.text, "limit": NEAREST, "arms": ["vector"]});
+        let answer = search(server, &user, &body).await?;
+        let given: Vec<&str> = answer["memories"]
+            .as_array()
+            .into_iter()
+            .flatten()
+            .filter_map(|found| found["memory"]["id"].as_str())
+            .collect();
+        all += truth.len();
+        found += truth.iter().filter(|id| given.contains(&id.as_str())).count();
+    }
+    Ok(found as f64 / all.max(1) as f64)
+}
+
+/// The median time to embed a question, in milliseconds, as the server itself says.
+async fn embed_time(server: &Server, plan: &Plan, queries: &[fill::Query]) -> Result<f64> {
+    let user = plan.sizes()[0].users[0].clone();
+    let mut took = Vec::new();
+    for (number, query) in queries.iter().take(50).enumerate() {
+        // A text that was not asked before, or the embedding would be the one from before.
+        let body = json!({"query": format!("{} {number}", query.text), "limit": 1});
+        let answer = search(server, &user, &body).await?;
+        took.push(answer["took_ms"]["embed"].as_f64().unwrap_or(0.0));
+    }
+    took.sort_by(f64::total_cmp);
+    Ok(took.get(took.len() / 2).copied().unwrap_or(0.0))
+}
+
+fn tell(cells: &[Cell], exact: f64, embed: f64, plan: &Plan) {
+    println!("| memories of the user | what | per second | p50 ms | p95 ms | p95 / bare |");
+    println!("|---|---|---:|---:|---:|---:|");
+    for cell in cells {
+        let ratio = cell.ratio.map_or(String::new(), |ratio| format!("{ratio:.2}"));
+        println!(
+            "| {} | {} | {:.0} | {:.2} | {:.2} | {ratio} |",
+            cell.size, cell.what, cell.per_second, cell.p50, cell.p95
+        );
+    }
+    println!("\nUsers with fifty memories: {}.", plan.users);
+    println!("Of the 20 nearest among the largest user's memories, {exact:.3} were given.");
+    println!("Embedding a question took {embed:.3} ms (median), which is in the figures above.");
+}

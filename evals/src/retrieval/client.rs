@@ -1,0 +1,99 @@
+//! The server as its users see it: through HTTP, as one user or another, a few requests at a time.
+
+use std::net::SocketAddr;
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use anyhow::{Result, bail};
+use hyper::Method;
+use serde_json::{Value, json};
+
+use crate::door::{Ask, Door, Reply};
+
+/// How many requests are on their way at once.
+pub const AT_ONCE: usize = 4;
+const PATIENCE: Duration = Duration::from_secs(60);
+
+pub struct Client {
+    address: SocketAddr,
+    /// Connections that nobody is using.
+    idle: Mutex<Vec<Door>>,
+}
+
+/// An answer, whatever its status.
+pub struct Answered {
+    pub status: u16,
+    pub body: Value,
+}
+
+impl Client {
+    pub fn to(address: SocketAddr) -> Self {
+        Self { address, idle: Mutex::default() }
+    }
+
+    pub async fn send(
+        &self,
+        user: &str,
+        method: Method,
+        path: &str,
+        body: Option<Value>,
+    ) -> Result<Answered> {
+        let (user, path) = (user.to_owned(), path.to_owned());
+        let ask = Ask { user, key: String::new(), method, path, body };
+        let idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        let mut door = idle.unwrap_or_else(|| Door::to(self.address));
+        let reply = door.send(&ask, false, PATIENCE).await;
+        self.idle.lock().unwrap_or_else(PoisonError::into_inner).push(door);
+        match reply {
+            Reply::Answer { status, body } => Ok(Answered { status, body }),
+            other => bail!("{} {}: {other:?}", ask.method, ask.path),
+        }
+    }
+
+    /// The body of an answer that must be a success.
+    pub async fn ask(
+        &self,
+        user: &str,
+        method: Method,
+        path: &str,
+        body: Option<Value>,
+    ) -> Result<Value> {
+        let said = format!("{method} {path}");
+        let answered = self.send(user, method, path, body).await?;
+        if answered.status >= 300 {
+            bail!("{said} answered {}: {}", answered.status, answered.body);
+        }
+        Ok(answered.body)
+    }
+
+    pub async fn save(&self, user: &str, memory: Value) -> Result<String> {
+        let saved = self.ask(user, Method::POST, "/api/memory", Some(memory)).await?;
+        match saved["memory"]["id"].as_str() {
+            Some(id) => Ok(id.to_owned()),
+            None => bail!("a save without an id: {saved}"),
+        }
+    }
+
+    /// Asks; and asks again when the machine was too busy to embed the question in time, because
+    /// what is measured here is not how busy the machine is.
+    pub async fn search(&self, user: &str, request: &Value) -> Result<Value> {
+        for _ in 0..20 {
+            let path = "/api/memory/search";
+            let found = self.ask(user, Method::POST, path, Some(request.clone())).await?;
+            if found["degraded"].as_array().is_none_or(Vec::is_empty) {
+                return Ok(found);
+            }
+            tokio::time::sleep(Duration::from_millis(250)).await;
+        }
+        bail!("the server could not embed a question in twenty attempts")
+    }
+
+    /// Whether the server knows a field of a question; an older one refuses it.
+    pub async fn knows(&self, field: &str, value: Value) -> Result<bool> {
+        let mut request = json!({ "query": "tea", "limit": 1 });
+        request[field] = value;
+        let path = "/api/memory/search";
+        let answered = self.send("nobody", Method::POST, path, Some(request)).await?;
+        Ok(answered.status < 300)
+    }
+}
