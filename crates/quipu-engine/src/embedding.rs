@@ -29,21 +29,22 @@ const BELIEVED: SignedDuration = SignedDuration::from_secs(1);
 /// What is remembered between requests about embeddings.
 #[derive(Default)]
 pub(crate) struct Embedding {
-    in_use: Mutex<Option<(Timestamp, EmbeddingModel)>>,
+    /// The model in use and when that was asked; there may be none.
+    in_use: Mutex<Option<(Timestamp, Option<EmbeddingModel>)>>,
     /// Users whose missing embeddings are being made at this moment.
     filling: Mutex<HashSet<UserId>>,
 }
 
 impl Embedding {
-    fn believed(&self, now: Timestamp) -> Option<EmbeddingModel> {
+    fn believed(&self, now: Timestamp) -> Option<Option<EmbeddingModel>> {
         let held = self.in_use.lock().ok()?;
         let (at, model) = held.as_ref()?;
         (now.duration_since(*at).abs() < BELIEVED).then(|| model.clone())
     }
 
-    pub(crate) fn believe(&self, model: &EmbeddingModel, now: Timestamp) {
+    pub(crate) fn believe(&self, model: Option<&EmbeddingModel>, now: Timestamp) {
         if let Ok(mut held) = self.in_use.lock() {
-            *held = Some((now, model.clone()));
+            *held = Some((now, model.cloned()));
         }
     }
 
@@ -111,15 +112,14 @@ impl Engine {
         now: Timestamp,
     ) -> Result<Option<std::sync::Arc<dyn Embedder>>, ModelError> {
         let model = match self.embedding.believed(now) {
-            Some(model) => Some(model),
+            Some(model) => model,
             None => {
                 let models = self.store.models().await;
                 let models = models.map_err(|e| ModelError::Unavailable(e.to_string()))?;
                 let chosen = models.into_iter().find(|record| record.in_use);
-                chosen.map(|record| {
-                    self.embedding.believe(&record.model, now);
-                    record.model
-                })
+                let chosen = chosen.map(|record| record.model);
+                self.embedding.believe(chosen.as_ref(), now);
+                chosen
             }
         };
         model.map(|model| self.open_model(&model)).transpose()
@@ -226,6 +226,7 @@ impl Engine {
         match self.models.embedder(&name) {
             Ok(embedder) => {
                 self.store.introduce(embedder.model(), now).await?;
+                self.embedding.believe(Some(embedder.model()), now);
                 Ok(Ok(Some(embedder.model().clone())))
             }
             Err(error) => Ok(Err(error)),
@@ -281,7 +282,7 @@ impl Engine {
         let known = self.store.models().await?.into_iter().find(|r| r.model.name == name);
         let known = known.ok_or_else(|| Error::ModelNotFound(name.to_owned()))?;
         self.store.switch_model(name, now).await?;
-        self.embedding.believe(&known.model, now);
+        self.embedding.believe(Some(&known.model), now);
         Ok(())
     }
 
@@ -292,9 +293,7 @@ impl Engine {
         now: Timestamp,
     ) -> Result<Option<EmbeddingModel>> {
         let found = model::in_use(scope).await?;
-        if let Some(model) = &found {
-            self.embedding.believe(model, now);
-        }
+        self.embedding.believe(found.as_ref(), now);
         Ok(found)
     }
 }
