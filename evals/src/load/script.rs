@@ -77,7 +77,12 @@ pub fn template(trace: &Trace, recorded: &Recorded<'_>) -> Result<Template> {
                         "{} arguments for {wanted} parameters of: {sql}",
                         list.len()
                     );
-                    statements.push(format!("execute q{number}({})", list.join(", ")));
+                    let given = if list.is_empty() {
+                        String::new()
+                    } else {
+                        format!("({})", list.join(", "))
+                    };
+                    statements.push(format!("execute q{number}{given}"));
                     kept |= keep && recorded.operation.is_write();
                 }
             }
@@ -108,6 +113,13 @@ fn arguments(sql: &str, recorded: &Recorded<'_>, editions: &mut usize) -> Result
     let strings = |list: &[&str]| list.iter().map(|text| (*text).to_owned()).collect();
     let of = |list: &[&str], keep| Arguments { list: strings(list), keep };
     let (user, fact) = ("'{user}'", "'{fact}'");
+    if sql.starts_with("insert into recall_state ") {
+        let tenant = format!("'{}'", recorded.tenant);
+        return Ok(of(&["':user_id'", &tenant, "1", "0"], false));
+    }
+    if sql.starts_with("insert into passage ") {
+        return Ok(Arguments { list: passages(recorded, &id), keep: false });
+    }
     if let Some(rest) = sql.strip_prefix("insert into ") {
         let (table, rest) = rest.split_once(" (").context("no column list")?;
         let columns = rest.split_once(')').context("no end of columns")?.0.split(", ");
@@ -134,11 +146,45 @@ fn arguments(sql: &str, recorded: &Recorded<'_>, editions: &mut usize) -> Result
         () if has("select coalesce(max(number), 0) + 1") => of(&[user, fact], false),
         () if has("fingerprint = $2") => of(&[user, FINGERPRINT, "now()"], false),
         () if has("fact_id = $2 and known_until is null") => of(&[user, fact], true),
+        () if has("from embedding_model") => of(&[], false),
         () if has("valid_from <= $2") && has("limit $3") => of(&[user, "now()", "51"], false),
         () => {
             anyhow::bail!("a statement this eval has not been taught; see evals/src/load/script.rs")
         }
     })
+}
+
+/// One passage for each version that is opened: one when something is saved, two when it is changed.
+fn passages(recorded: &Recorded<'_>, id: &dyn Fn(usize) -> String) -> Vec<String> {
+    let save = recorded.operation != Operation::Supersede;
+    let fact = if save { id(1) } else { "':fact_id'".to_owned() };
+    let count = if save { 1 } else { 2 };
+    let each = |value: &dyn Fn(usize) -> String, kind: &str| {
+        let values: Vec<String> = (0..count).map(value).collect();
+        format!("array[{}]::{kind}[]", values.join(", "))
+    };
+    let same = |value: &str, kind: &str| each(&|_| value.to_owned(), kind);
+    // A dozen words with their pairs, at five bytes each.
+    let terms = format!("'\\x{}'", "5a".repeat(115));
+    let hash = format!("'\\x{}'", "5a".repeat(16));
+    vec![
+        "':user_id'".into(),
+        format!("'{}'", recorded.tenant),
+        "1".into(),
+        each(&|n| id(2 + n), "uuid"),
+        same("0", "smallint"),
+        same(&fact, "uuid"),
+        same("'fact'", "text"),
+        same("'en'", "text"),
+        same("12", "int"),
+        same(&terms, "bytea"),
+        same(&hash, "bytea"),
+        same("null", "text"),
+        same("null", "int"),
+        same("null", "text"),
+        same("null", "timestamptz"),
+        same("null", "timestamptz"),
+    ]
 }
 
 /// A row to insert.
