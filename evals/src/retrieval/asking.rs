@@ -31,6 +31,13 @@ pub struct Way {
     pub fusion: Option<&'static str>,
 }
 
+impl Way {
+    /// Whether nothing is left out: the server as it is.
+    fn is_whole(&self) -> bool {
+        self.arms.is_none() && self.fusion.is_none()
+    }
+}
+
 /// Where the units of one person are in the server.
 #[derive(Default)]
 pub struct Places {
@@ -174,10 +181,15 @@ impl Asker<'_> {
             Unit::Memory => (depth, 0),
             Unit::Turn if filtered_here => (0, SESSION_TURNS),
             Unit::Turn => (0, depth),
+            // The server ranks sessions itself; a single arm of it does not, so its turns tell.
+            Unit::Session if way.is_whole() => (0, 0),
             Unit::Session => (0, SESSION_TURNS),
         };
         let query = cut(&question.text, QUERY_CHARS);
         let mut request = json!({ "query": query, "limit": memories, "turns": turns });
+        if self.set.unit == Unit::Session && way.is_whole() {
+            request["sessions"] = json!(depth);
+        }
         if self.set.only_user && self.roles {
             request["roles"] = json!(["user"]);
         }
@@ -206,6 +218,14 @@ impl Asker<'_> {
         let took = started.elapsed().as_secs_f64() * 1000.0;
         let mut ranking = Ranking::default();
         let mut seen = HashSet::new();
+        for one in found["sessions"].as_array().into_iter().flatten() {
+            let name = one["id"].as_str().context("a session without a name")?;
+            let session = (0..person.sessions).find(|session| session_name(*session) == name);
+            let session = session.with_context(|| format!("{name} was never put in"))?;
+            let said = person.turns.iter().filter(|turn| turn.session == session && turn.by_user);
+            ranking.units.push(session);
+            ranking.chars.push(said.map(|turn| turn.text.chars().count()).sum());
+        }
         let memories = found["memories"].as_array().into_iter().flatten();
         let memories = memories.map(|one| (&one["memory"], true));
         let turns = found["turns"].as_array().into_iter().flatten();

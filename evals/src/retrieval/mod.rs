@@ -293,9 +293,14 @@ impl<'a> Stage<'a> {
         rows.extend(known::best(set.name).filter(|_| !self.args.quick).map(Row::told));
         rows.push(scored(QUIPU, &served(&quipu), Some(places)));
         if self.args.ablate {
+            // Where arms are named, the server also leaves out what refines their sum (feedback,
+            // smoothing, centring). So each arm's absence is held against this row, not Quipu's.
+            let every = Arm::ALL.into_iter().map(Arm::as_str).collect();
+            let found = ask("all arms", Way { arms: Some(every), fusion: None }).await?;
+            rows.push(scored("without refinements", &served(&found), Some(places)));
             for out in Arm::ALL {
                 let left = Arm::ALL.into_iter().filter(|arm| *arm != out).map(Arm::as_str);
-                let name = format!("without {}", out.as_str());
+                let name = format!("without them, {}", out.as_str());
                 let found = ask(&name, Way { arms: Some(left.collect()), fusion: None }).await?;
                 rows.push(scored(&name, &served(&found), Some(places)));
             }

@@ -73,8 +73,9 @@ pub struct Index {
     session_names: Vec<String>,
     /// The units of each session by the turn's number, less one.
     pub(super) sessions: Vec<Vec<Option<usize>>>,
-    /// From fact to facts, in both directions.
+    /// From fact to facts, in both directions; and only as they were made.
     links: HashMap<Uuid, Vec<Uuid>>,
+    outward: HashMap<Uuid, Vec<Uuid>>,
     fact_at: HashMap<Uuid, usize>,
 }
 
@@ -218,7 +219,9 @@ impl Index {
             }
         }
         self.links.clear();
+        self.outward.clear();
         for (from, to) in links {
+            self.outward.entry(from).or_default().push(to);
             self.links.entry(from).or_default().push(to);
             self.links.entry(to).or_default().push(from);
         }
@@ -227,6 +230,12 @@ impl Index {
     /// The memories that a memory is linked to and that stand.
     pub fn linked(&self, fact: Uuid) -> impl Iterator<Item = usize> + '_ {
         let others = self.links.get(&fact).into_iter().flatten();
+        others.filter_map(|other| self.fact_at.get(other).copied())
+    }
+
+    /// The memories that a memory itself points to and that stand.
+    pub fn points_to(&self, fact: Uuid) -> impl Iterator<Item = usize> + '_ {
+        let others = self.outward.get(&fact).into_iter().flatten();
         others.filter_map(|other| self.fact_at.get(other).copied())
     }
 

@@ -212,8 +212,9 @@ impl<'a> Look<'a> {
                 }
             }
         }
-        near.window =
-            (0..self.among.len()).map(|at| self.together(at, &near.own, &best, &centre)).collect();
+        near.window = (0..self.among.len())
+            .map(|at| self.together(at, &near.own, &best, centre_square))
+            .collect();
         near
     }
 
@@ -224,7 +225,7 @@ impl<'a> Look<'a> {
         at: usize,
         cosines: &[f32],
         best: &[Option<(usize, f32)>],
-        centre: &[f32],
+        centre_square: f32,
     ) -> f32 {
         const SHARE: f32 = 0.5;
         let around = [
@@ -237,7 +238,6 @@ impl<'a> Look<'a> {
         if parts.len() < 2 {
             return cosines[at];
         }
-        let centre_square = dot(centre, centre);
         let mut square = 0.0;
         for (i, (one, share)) in parts.iter().enumerate() {
             square += share * share;
@@ -248,7 +248,9 @@ impl<'a> Look<'a> {
                 let (Some(a), Some(b)) = (self.index.vector(a), self.index.vector(b)) else {
                     continue;
                 };
-                let product = dot(a, b) - dot(a, centre) - dot(b, centre) + centre_square;
+                // A centred length tells how far the vector goes along the centre.
+                let along = |length: f32| (1.0 + centre_square - length * length) / 2.0;
+                let product = dot(a, b) - along(a_length) - along(b_length) + centre_square;
                 square += 2.0 * share * other_share * product / (a_length * b_length);
             }
         }

@@ -10,7 +10,7 @@ use std::collections::HashMap;
 use super::index::{Index, Unit};
 use super::look::Look;
 use super::passage::Kind;
-use crate::time::{Period, Timestamp};
+use crate::time::Period;
 
 /// One way of looking.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -187,7 +187,6 @@ pub struct Question<'q> {
     pub vector: Option<&'q [f32]>,
     /// The times it speaks of.
     pub times: &'q [Period],
-    pub now: Timestamp,
 }
 
 /// What can be seen, what is ranked, and what may be found.
@@ -272,14 +271,16 @@ pub fn rank(
     order.retain(|at| (sight.may)(&index.units[look.among[*at]]) && arms.find(*at));
     let sessions = if kind == Kind::Turn { sessions(&look, &arms, &fused, &order) } else { vec![] };
     order.truncate(limit);
-    let found = |at: usize| Found {
+    let explained = arms.explain(&order);
+    let found = |(at, arms): (usize, Vec<(Arm, usize, f32)>)| Found {
         unit: look.among[at],
         score: fused[at],
         relevance: look.relevance(at),
-        arms: arms.explain(at),
+        arms,
         matched: look.matched(at),
     };
-    Ranking { found: order.into_iter().map(found).collect(), sessions, among: look.among.len() }
+    let found = order.into_iter().zip(explained).map(found).collect();
+    Ranking { found, sessions, among: look.among.len() }
 }
 
 /// Sessions by their best turns, with some regard for the words of the whole.
@@ -387,14 +388,27 @@ impl Arms {
         self.0.iter().any(|(arm, _, scores)| arm.finds() && scores[at] > 0.0)
     }
 
-    fn explain(&self, at: usize) -> Vec<(Arm, usize, f32)> {
-        let spoke = self.0.iter().filter(|(_, _, scores)| scores[at] != 0.0);
-        spoke
-            .map(|(arm, _, scores)| {
-                let better = scores.iter().filter(|score| **score > scores[at]).count();
-                (*arm, better + 1, scores[at])
-            })
-            .collect()
+    /// What each arm made of each of these: its rank and its score. One pass over an arm's scores
+    /// tells the ranks of all of them.
+    fn explain(&self, found: &[usize]) -> Vec<Vec<(Arm, usize, f32)>> {
+        let mut explained = vec![Vec::new(); found.len()];
+        for (arm, _, scores) in &self.0 {
+            let mut own: Vec<f32> = found.iter().map(|at| scores[*at]).collect();
+            own.sort_by(f32::total_cmp);
+            // How many of all scores lie above each of the found ones.
+            let mut above = vec![0_usize; own.len() + 1];
+            for score in scores {
+                above[own.partition_point(|found| found < score)] += 1;
+            }
+            for at in (0..own.len()).rev() {
+                above[at] += above[at + 1];
+            }
+            for (why, at) in explained.iter_mut().zip(found).filter(|(_, at)| scores[**at] != 0.0) {
+                let place = own.partition_point(|found| *found <= scores[*at]);
+                why.push((*arm, above[place] + 1, scores[*at]));
+            }
+        }
+        explained
     }
 }
 

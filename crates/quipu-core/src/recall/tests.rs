@@ -86,7 +86,7 @@ fn turns(said: &[(&str, &str)]) -> Index {
 }
 
 fn ask(index: &Index, kind: Of, text: &str, vector: Option<&[f32]>, tuning: &Tuning) -> Ranking {
-    let question = Question { text, vector, times: &[], now: Timestamp::UNIX_EPOCH };
+    let question = Question { text, vector, times: &[] };
     rank(index, &question, kind, tuning, &everything(), 10)
 }
 
@@ -200,8 +200,7 @@ fn a_time_in_the_question_prefers_what_was_said_then() {
     let index = turns(&[("", "Had pizza"), ("", "Had pizza"), ("", "Had pizza")]);
     let then = Timestamp::from_second(86_400).unwrap();
     let day = Period::new(then, Timestamp::from_second(2 * 86_400).ok()).unwrap();
-    let question =
-        Question { text: "pizza", vector: None, times: &[day], now: Timestamp::UNIX_EPOCH };
+    let question = Question { text: "pizza", vector: None, times: &[day] };
     let found = rank(&index, &question, Of::Turn, &Tuning::default(), &everything(), 10);
     assert_eq!(order(&found)[0], 1);
 }

@@ -176,12 +176,15 @@ impl Engine {
         let embedder = vector.as_ref().map(|(embedder, ..)| Arc::clone(embedder));
         let values = vector.as_ref().map(|(_, values, _)| values.as_slice());
         took.embed = vector.as_ref().map_or(0, |(_, _, took)| *took);
-        let times = when::mentions(&ask.text, now, &ask.zone);
+        // Who asks about another day says "yesterday" as one would have said it then.
+        let then = ask.point.resolve(now).valid;
+        let times = when::mentions(&ask.text, then, &ask.zone);
         let times: Vec<_> = times.into_iter().map(|time| (time.words, time.period)).collect();
         let periods: Vec<Period> = times.iter().map(|(_, period)| *period).collect();
-        let question = Question { text: &ask.text, vector: values, times: &periods, now };
+        let question = Question { text: &ask.text, vector: values, times: &periods };
         let started = (self.ticks)();
-        let looked = mind.with(|index| look(index, &question, ask, &around, now));
+        let deep = ask.rerank && self.models.reranker().is_some();
+        let looked = mind.with(|index| look(index, &question, ask, deep, &around, now));
         took.rank = (self.ticks)() - started;
         if let Some(embedder) = embedder.filter(|_| looked.unembedded) {
             self.fill_later(scope.tenant(), scope.user(), embedder);
@@ -342,13 +345,14 @@ fn look(
     index: &Index,
     question: &Question<'_>,
     ask: &Recall,
+    deep: bool,
     around: &Surroundings,
     now: Timestamp,
 ) -> Looked {
     let point = ask.point.resolve(now);
     let there = |unit: &Unit| is_usable(unit, point, &around.shut);
     // With a reranker behind, more are fetched than are asked for.
-    let deeper = |count: usize| if count == 0 { 0 } else { count.max(RERANKED) };
+    let deeper = |count: usize| if deep && count > 0 { count.max(RERANKED) } else { count };
     let (memories, turns) = (deeper(ask.memories), deeper(ask.turns));
     let mut facts = Ranking::default();
     if memories > 0 {
@@ -408,7 +412,8 @@ fn look(
     }
 }
 
-/// The memories that a text names, and those linked to them: by their versions, with the name.
+/// The memories that a text names, and those they point to: by their versions, with the name. What
+/// merely points to something named is not meant.
 fn named(
     index: &Index,
     text: &str,
@@ -422,7 +427,7 @@ fn named(
     let names = Names::new(names);
     let mut found = BTreeMap::new();
     for one in names.named_in(text) {
-        for linked in index.linked(index.unit(one.index).subject) {
+        for linked in index.points_to(index.unit(one.index).subject) {
             if there(index.unit(linked)) {
                 let entry = found.entry(index.unit(linked).source);
                 entry.or_insert_with(|| (linked, one.name.to_owned()));
