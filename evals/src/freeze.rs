@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use crate::load::words::Vocabulary;
 use crate::retrieval::client::Client;
-use crate::stand::{Cluster, Serve, Server, connect, server_program};
+use crate::stand::{Cluster, Serve, Server, server_program};
 
 #[derive(Debug, Clone, clap::Args)]
 pub struct Args {
@@ -33,7 +33,6 @@ pub async fn run(args: Args) -> Result<()> {
     let program = server_program(args.server.as_deref())?;
     let dir = std::env::temp_dir().join(format!("quipu-freeze-{}", std::process::id()));
     let cluster = Cluster::start(&dir, false, "256MB")?;
-    connect(&cluster.url("postgres")).await?.batch_execute("create database quipu").await?;
     let (url, log) = (cluster.url("quipu"), dir.join("server.log"));
     let serve = Serve {
         program: &program,

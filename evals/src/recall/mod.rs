@@ -21,7 +21,7 @@ use serde_json::{Value, json};
 
 use self::fill::{Plan, Size};
 use crate::load::http::{Ask, Press, Sample, Wire, press};
-use crate::stand::{Cluster, Serve, Server, connect, server_program};
+use crate::stand::{Cluster, Serve, Server, server_program};
 
 #[derive(Debug, Clone, clap::Args)]
 pub struct Args {
@@ -67,8 +67,6 @@ pub async fn run(args: Args) -> Result<()> {
     let program = server_program(args.server.as_deref())?;
     let dir = std::env::temp_dir().join(format!("quipu-recall-{}", std::process::id()));
     let cluster = Cluster::start(&dir, false, if args.quick { "256MB" } else { "4GB" })?;
-    let admin = connect(&cluster.url("postgres")).await?;
-    admin.batch_execute("create database quipu").await?;
     let url = cluster.url("quipu");
     let log = dir.join("server.log");
     let serve = Serve {
