@@ -28,7 +28,7 @@ analyze bare;";
 
 const HYBRID: &str = "
 with v as (select id, row_number() over (order by d) as r from (
-       select id, embedding <=> $2::text::halfvec as d from bare
+       select id, embedding <=> (select $2::text::halfvec) as d from bare
         where user_id = $1 order by d limit 50) near),
      f as (select id, row_number() over (order by s desc) as r from (
        select id, ts_rank(tsv, q) as s
@@ -40,8 +40,7 @@ with v as (select id, row_number() over (order by d) as r from (
 select fused.id, score, content from fused
   join bare on bare.user_id = $1 and bare.id = fused.id order by score desc";
 
-const NEAREST: &str =
-    "select id from bare where user_id = $1 order by embedding <=> $2::text::halfvec limit $3";
+const NEAREST: &str = "select id from bare where user_id = $1 order by embedding <=> (select $2::text::halfvec) limit $3";
 
 pub fn user_id(name: &str) -> Uuid {
     UserId::named(TenantId::named(TENANT), name).uuid()

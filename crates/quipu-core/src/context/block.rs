@@ -177,6 +177,9 @@ fn turn_line(turn: &Turn) -> String {
 /// What the fence and a heading take, at most.
 const FRAME: usize = 60;
 
+/// The fewest tokens a line takes: its mark, a word, and how far it can be relied on.
+pub const SHORTEST_LINE: usize = 12;
+
 struct Writing {
     left: usize,
     marks: usize,
@@ -200,6 +203,16 @@ impl Writing {
         category_left: usize,
     ) -> usize {
         if self.items.iter().any(|item| item.source == source) {
+            return 0;
+        }
+        // No line is shorter than this, so none needs to be counted where there is less room.
+        if self.left.min(category_left) < SHORTEST_LINE {
+            let reason = if self.left < SHORTEST_LINE {
+                "over the budget"
+            } else {
+                "over the category's budget"
+            };
+            self.left_out.push(LeftOut { source, reason, relevance });
             return 0;
         }
         let mark = format!("m{}", self.marks + 1);

@@ -9,8 +9,8 @@ use quipu_core::context::{Budget, is_sure_enough, may_inject, precedence, select
 use quipu_core::detect::{Detected, Detector};
 use quipu_core::recall::index::Index;
 use quipu_core::{
-    AsOf, Caller, Domain, FactId, Force, Ids, Period, RetrievalId, Timestamp, UserId, Version,
-    VersionId,
+    AsOf, Caller, Category, Domain, FactId, Force, Ids, Period, RetrievalId, Timestamp, UserId,
+    Version, VersionId,
 };
 use quipu_store::context::{self as kept, Baseline};
 use quipu_store::{Scope, domain, recallable};
@@ -116,8 +116,6 @@ pub struct Context {
 
 /// Below this a memory is found, and not worth its tokens unasked.
 const WORTH_RELEVANCE: f32 = 0.15;
-/// How many of each category are looked at for the baseline: more would not fit any budget.
-const CANDIDATES: usize = 400;
 
 impl Engine {
     /// The context for a message. It does not fail because something behind it does: what could not
@@ -223,7 +221,7 @@ impl Engine {
             self.given.insert(key, Arc::new(part.clone()));
             return Ok((part, true, Some(frozen.rendered_at)));
         }
-        let candidates = mind.with(|index| candidates(index, ask, point, &around.shut));
+        let candidates = mind.with(|index| candidates(index, ask, budget, point, &around.shut));
         let versions = recallable::versions(scope, &candidates).await?;
         let in_order = |id: &(FactId, VersionId)| versions.iter().find(|v| v.id == id.1).cloned();
         let versions: Vec<Version> = candidates.iter().filter_map(in_order).collect();
@@ -376,7 +374,13 @@ fn fact_of(item: &Item) -> Option<FactId> {
 }
 
 /// What the baseline is chosen from, in order of precedence.
-fn candidates(index: &Index, ask: &Ask, point: AsOf, shut: &[String]) -> Vec<(FactId, VersionId)> {
+fn candidates(
+    index: &Index,
+    ask: &Ask,
+    budget: &Budget,
+    point: AsOf,
+    shut: &[String],
+) -> Vec<(FactId, VersionId)> {
     let within = |domain: Option<&String>| match (&ask.domains, domain) {
         (Some(asked), Some(domain)) => asked.contains(domain),
         _ => true,
@@ -392,7 +396,23 @@ fn candidates(index: &Index, ask: &Ask, point: AsOf, shut: &[String]) -> Vec<(Fa
     let ids = |(unit, _): &(&quipu_core::recall::index::Unit, _)| {
         (FactId::from_uuid(unit.subject), VersionId::from_uuid(unit.source))
     };
-    standing.iter().take(CANDIDATES).map(ids).collect()
+    // Of each category no more than could fit if every line were as short as a line can be.
+    let mut room: Vec<(Category, usize)> = Category::ALL
+        .iter()
+        .map(|category| (*category, budget.category(*category) / block::SHORTEST_LINE + 1))
+        .collect();
+    standing.retain(|(_, facets)| {
+        let own = room.iter_mut().find(|(category, _)| *category == facets.category);
+        match own {
+            _ if facets.force == Force::Hard => true,
+            Some((_, left)) if *left > 0 => {
+                *left -= 1;
+                true
+            }
+            _ => false,
+        }
+    });
+    standing.iter().map(ids).collect()
 }
 
 /// What is asked of recall for the dynamic part.
