@@ -37,7 +37,7 @@ impl Minds {
     /// Keeps at most so many bytes; with none, every request reads all it needs.
     pub(crate) fn within(bytes: u64) -> Self {
         let weigh = |_: &UserId, mind: &Arc<Mind>| {
-            let bytes = mind.0.read().map_or(0, |held| held.index.bytes());
+            let bytes = mind.held.read().map_or(0, |held| held.index.bytes());
             u32::try_from(bytes).unwrap_or(u32::MAX)
         };
         let cache = Cache::builder().max_capacity(bytes).weigher(weigh).time_to_idle(IDLE);
@@ -46,7 +46,11 @@ impl Minds {
 }
 
 /// One user's index, as far as it has been read.
-pub(crate) struct Mind(RwLock<Held>);
+pub(crate) struct Mind {
+    held: RwLock<Held>,
+    /// Whoever reads what is new holds this, so that many who come at once read it once.
+    reading: tokio::sync::Mutex<()>,
+}
 
 struct Held {
     state: RecallState,
@@ -55,9 +59,17 @@ struct Held {
 }
 
 impl Mind {
+    fn new(held: Held) -> Self {
+        Self { held: RwLock::new(held), reading: tokio::sync::Mutex::new(()) }
+    }
+
+    fn state(&self) -> RecallState {
+        self.held.read().unwrap_or_else(std::sync::PoisonError::into_inner).state
+    }
+
     /// Works with the index. Nothing can change it meanwhile.
     pub(crate) fn with<T>(&self, work: impl FnOnce(&Index) -> T) -> T {
-        let held = self.0.read().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let held = self.held.read().unwrap_or_else(std::sync::PoisonError::into_inner);
         work(&held.index)
     }
 }
@@ -85,32 +97,37 @@ pub(crate) async fn surroundings(
 impl Minds {
     /// The user's index as the record stands in this scope.
     pub(crate) async fn of(&self, scope: &Scope, around: &Surroundings) -> Result<Arc<Mind>> {
-        let there = self.0.get(&scope.user());
-        let usable = there.filter(|mind| {
-            let held = mind.0.read().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let user = scope.user();
+        let fits = |mind: &Arc<Mind>| {
+            let held = mind.held.read().unwrap_or_else(std::sync::PoisonError::into_inner);
             held.model == around.model && held.state.removed == around.state.removed
-        });
-        let mind = match usable {
-            Some(mind) => mind,
-            None => Arc::new(Mind(RwLock::new(Held {
+        };
+        let empty = || {
+            Arc::new(Mind::new(Held {
                 state: RecallState { removed: around.state.removed, ..RecallState::default() },
                 model: around.model.clone(),
                 index: Index::new(around.model.as_ref().map_or(0, |model| model.dimension)),
-            }))),
+            }))
         };
-        let held = {
-            let held = mind.0.read().unwrap_or_else(std::sync::PoisonError::into_inner);
-            held.state
-        };
-        if held.revision < around.state.revision {
-            let news = read(scope, around, held).await?;
-            // Somebody else may have brought it further meanwhile; adding what is there already
-            // changes nothing, and an older list of memories is not put over a newer one.
-            let mut now = mind.0.write().unwrap_or_else(std::sync::PoisonError::into_inner);
-            news.add_to(&mut now, around.state);
-            drop(now);
-            // Put in again so that its size is weighed again.
-            self.0.insert(scope.user(), Arc::clone(&mind));
+        if self.0.get(&user).is_some_and(|mind| !fits(&mind)) {
+            self.0.invalidate(&user);
+        }
+        // Put in before it is read, so that those who come meanwhile wait for this one. Somebody who
+        // saw an older state may have been quicker; then this request reads for itself.
+        let mind = self.0.get_with(user, empty);
+        let mind = if fits(&mind) { mind } else { empty() };
+        if mind.state().revision < around.state.revision {
+            let turn = mind.reading.lock().await;
+            let held = mind.state();
+            if held.revision < around.state.revision {
+                let news = read(scope, around, held).await?;
+                let mut now = mind.held.write().unwrap_or_else(std::sync::PoisonError::into_inner);
+                news.add_to(&mut now, around.state);
+                drop(now);
+                // Put in again so that its size is weighed again.
+                self.0.insert(scope.user(), Arc::clone(&mind));
+            }
+            drop(turn);
         }
         Ok(mind)
     }
@@ -197,5 +214,5 @@ pub(crate) async fn at(scope: &Scope, around: &Surroundings, point: AsOf) -> Res
     let links = links.into_iter().map(|(from, to)| (from.uuid(), to.uuid()));
     index.set_facts(facts.into_iter().map(|f| (f.version.uuid(), f.facets)), links);
     let state = around.state;
-    Ok(Mind(RwLock::new(Held { state, model: around.model.clone(), index })))
+    Ok(Mind::new(Held { state, model: around.model.clone(), index }))
 }
