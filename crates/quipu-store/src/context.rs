@@ -239,12 +239,21 @@ pub async fn report_usage(scope: &Scope, new: &Usage) -> Result<()> {
     Ok(())
 }
 
-/// Up to `limit` uses before `before`, newest first: what retrievals put into prompts, and what
+/// Where a list of uses ended. One retrieval uses many memories at one moment, so the moment alone
+/// would not tell.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub struct UsagePlace {
+    pub at: Timestamp,
+    pub id: UsageId,
+    pub fact: FactId,
+}
+
+/// Up to `limit` uses after `after`, newest first: what retrievals put into prompts, and what
 /// applications reported; of one fact only, if one is given.
 pub async fn usage(
     scope: &Scope,
     fact: Option<FactId>,
-    before: Option<Timestamp>,
+    after: Option<UsagePlace>,
     limit: i64,
 ) -> Result<Vec<Usage>> {
     const SQL: &str = "select * from ( \
@@ -255,9 +264,12 @@ pub async fn usage(
             from retrieval, unnest(facts) as f (fact_id) \
            where user_id = $1 and ($2::uuid is null or f.fact_id = $2)) used \
         where $3::timestamptz is null or at < $3 \
-        order by at desc, usage_id, fact_id limit $4";
+           or (at = $3 and (usage_id, fact_id) > ($4, $5)) \
+        order by at desc, usage_id, fact_id limit $6";
     let fact = fact.map(FactId::uuid);
-    let params: [Param<'_>; 4] = [&scope.user().uuid(), &fact, &before, &limit];
+    let at = after.map(|place| place.at);
+    let (id, of) = (after.map(|place| place.id.uuid()), after.map(|place| place.fact.uuid()));
+    let params: [Param<'_>; 6] = [&scope.user().uuid(), &fact, &at, &id, &of, &limit];
     all(&scope.query(SQL, &params).await?, |row| {
         let mut c = Columns::of(row, "usage");
         Ok(Usage {

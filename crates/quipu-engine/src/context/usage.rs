@@ -3,7 +3,7 @@
 use futures_util::try_join;
 use quipu_core::limits::REASONING_CHARS;
 use quipu_core::{Caller, FactId, Ids, RetrievalId, Timestamp};
-use quipu_store::context::{self as kept, Baseline, Retrieval, Stats, Usage};
+use quipu_store::context::{self as kept, Baseline, Retrieval, Stats, Usage, UsagePlace};
 use quipu_store::{Batch, erase};
 
 use crate::error::{Error, Result};
@@ -111,12 +111,17 @@ impl Engine {
         &self,
         caller: &Caller,
         fact: Option<FactId>,
-        before: Option<Timestamp>,
+        after: Option<UsagePlace>,
         limit: usize,
         now: Timestamp,
-    ) -> Result<Vec<Usage>> {
+    ) -> Result<(Vec<Usage>, Option<UsagePlace>)> {
         let scope = self.reading(caller, now).await?;
-        let limit = i64::try_from(limit).unwrap_or(i64::MAX);
-        Ok(kept::usage(&scope, fact, before, limit).await?)
+        let wanted = i64::try_from(limit + 1).unwrap_or(i64::MAX);
+        let mut used = kept::usage(&scope, fact, after, wanted).await?;
+        let more = used.len() > limit;
+        used.truncate(limit);
+        let place = |usage: &Usage| UsagePlace { at: usage.at, id: usage.id, fact: usage.fact };
+        let next = used.last().filter(|_| more).map(place);
+        Ok((used, next))
     }
 }

@@ -13,8 +13,7 @@ use utoipa::{IntoParams, ToSchema};
 use super::App;
 use super::auth::{Reader, Writer};
 use super::error::Problem;
-use super::request::{Asked, Sent, page_size};
-use super::wire::When;
+use super::request::{Asked, Sent, page_size, parse_cursor, print_cursor};
 use crate::clock;
 
 /// One use of a memory.
@@ -90,17 +89,17 @@ pub async fn report_usage(
 pub struct UsageQuery {
     /// Only uses of this memory.
     memory_id: Option<String>,
-    /// Only uses before this instant: `at` of the last one on the page before.
-    #[param(value_type = Option<String>, format = DateTime)]
-    before: Option<When>,
     /// Between 1 and 200; 50 if absent.
     limit: Option<usize>,
+    /// `next_cursor` of the page before.
+    cursor: Option<String>,
 }
 
 /// Uses, newest first.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct UsagePage {
     data: Vec<UsageView>,
+    next_cursor: Option<String>,
 }
 
 /// What was used, and when?
@@ -119,9 +118,11 @@ pub async fn list_usage(
         .map(|id| id.parse())
         .transpose()
         .map_err(|_| Problem::of("memory_not_found"))?;
-    let (before, limit) = (query.before.map(|at| at.0), page_size(query.limit)?);
-    let used = app.engine().usage(&caller, fact, before, limit, clock::now()).await?;
-    Ok(Json(UsagePage { data: used.iter().map(UsageView::from).collect() }))
+    let after = query.cursor.as_deref().map(parse_cursor).transpose()?;
+    let limit = page_size(query.limit)?;
+    let (used, next) = app.engine().usage(&caller, fact, after, limit, clock::now()).await?;
+    let data = used.iter().map(UsageView::from).collect();
+    Ok(Json(UsagePage { data, next_cursor: next.as_ref().map(print_cursor) }))
 }
 
 /// How much there is, and how much it is used.

@@ -42,15 +42,31 @@ async fn what_goes_into_a_prompt_is_noted_by_itself_and_what_came_of_it_is_repor
     }
     let kinds = alice.get(&format!("/api/memory/usage?memory_id={memory}")).await.each("type");
     assert_eq!(kinds, ["overridden", "conflicted", "cited", "applied", "retrieved"]);
-    let newest = alice.get("/api/memory/usage?limit=1").await.expect(200);
-    let before = newest.at("/data/0/at");
-    let rest = alice.get(&format!("/api/memory/usage?before={before}")).await.expect(200);
-    assert_eq!(rest.each("type").len(), 4);
 
     let unknown = json!({ "memory_id": memory, "type": "admired" });
     alice.post("/api/memory/usage", unknown).await.refused(422, "invalid_request");
     let nobody = json!({ "memory_id": "mem_00000000000000000000000000", "type": "cited" });
     alice.post("/api/memory/usage", nobody).await.refused(404, "memory_not_found");
+}
+
+/// One retrieval uses many memories at one moment; a page may end among them.
+#[tokio::test]
+async fn pages_of_use_lose_and_repeat_nothing() {
+    let app = TestApp::with_keys().await;
+    let alice = alice(&app).await;
+    for tea in ["oolong", "sencha", "assam", "rooibos", "mate"] {
+        alice.save(&format!("Likes {tea}")).await;
+    }
+    given(&alice, "What do I like to drink?").await;
+    let whole = alice.get("/api/memory/usage").await.expect(200).each("memory_id");
+    assert_eq!(whole.len(), 5);
+    let (mut paged, mut cursor) = (Vec::new(), String::new());
+    for _ in 0..3 {
+        let page = alice.get(&format!("/api/memory/usage?limit=2{cursor}")).await.expect(200);
+        paged.extend(page.each("memory_id"));
+        cursor = format!("&cursor={}", page.at("/next_cursor"));
+    }
+    assert_eq!(paged, whole);
 }
 
 #[tokio::test]

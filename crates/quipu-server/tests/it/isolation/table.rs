@@ -127,7 +127,10 @@ pub const TABLE: &[Row] = &[
     ]),
     reads("get_session_context", &[given(Path("session_id"), Session, SESSION)]),
     reads("get_retrieval", &[given(Path("retrieval_id"), Retrieval, RETRIEVAL)]),
-    reads("list_usage", &[tried(Query("memory_id"), Memory("kept"), Own)]),
+    reads("list_usage", &[
+        tried(Query("memory_id"), Memory("kept"), Own),
+        tried(Query("cursor"), UsageCursor, Own),
+    ]),
     reads("get_stats", &[]),
     with_body(
         reads("search_memories", &[
@@ -246,7 +249,6 @@ pub const HARMLESS: &[&str] = &[
     "arms",
     "as_of",
     "at",
-    "before",
     "budget",
     "category",
     "confirm",

@@ -36,6 +36,7 @@ pub enum Thing {
     TurnCursor,
     /// What was once put into a prompt.
     Retrieval,
+    UsageCursor,
     IdempotencyKey,
     /// A domain of the tenant's own.
     Domain(&'static str),
@@ -73,6 +74,12 @@ impl Thing {
                 close_cursor(&place)
             }
             TurnCursor => real.to_owned(),
+            UsageCursor => {
+                let mut place: Value = open_cursor(real);
+                let fact = place["fact"].as_str().expect("a place").to_owned();
+                place["fact"] = Memory("").twin(&fact).into();
+                close_cursor(&place)
+            }
             MemoryCursor | ProposalCursor => {
                 let mut place: Value = open_cursor(real);
                 for (key, thing) in [("fact", Memory("")), ("version", Version)] {
@@ -221,6 +228,8 @@ impl Things {
         }
         let page = client.get("/api/sessions?limit=1").await.expect(200);
         self.put(SessionCursor, page.at("/next_cursor"));
+        let page = client.get("/api/memory/usage?limit=1").await.expect(200);
+        self.put(UsageCursor, page.at("/next_cursor"));
     }
 
     /// Adds what the tenant has besides its people's memories. `admin` holds a key of the tenant.
