@@ -40,6 +40,8 @@ pub use wrap::VERSION;
 
 /// The largest request body: a memory is a line with a bounded body.
 const BODY_BYTES: usize = 256 * 1024;
+/// The largest body of turns. One turn may be a pasted document, and a batch has a hundred turns.
+const TURNS_BYTES: usize = 4 * 1024 * 1024;
 /// How long an admission is remembered. A key revoked at another server works this much longer.
 const ADMISSION_SECONDS: u64 = 5;
 
@@ -112,7 +114,7 @@ fn api() -> OpenApiRouter<App> {
         .routes(routes!(operations::undo_operation))
         .routes(routes!(sessions::list_sessions, sessions::open_session))
         .routes(routes!(sessions::get_session))
-        .routes(routes!(sessions::list_turns, sessions::append_turns))
+        .merge(turns())
         .routes(routes!(context::get_session_context))
         .routes(routes!(context::get_retrieval))
         .routes(routes!(context::detect_domains))
@@ -126,6 +128,12 @@ fn api() -> OpenApiRouter<App> {
         .routes(routes!(keys::mint_token))
         .routes(routes!(health::healthz))
         .routes(routes!(health::readyz))
+}
+
+fn turns() -> OpenApiRouter<App> {
+    OpenApiRouter::new()
+        .routes(routes!(sessions::list_turns, sessions::append_turns))
+        .layer(DefaultBodyLimit::max(TURNS_BYTES))
 }
 
 /// The whole server.

@@ -211,3 +211,16 @@ async fn a_turn_and_a_memory_are_found_as_soon_as_they_are_answered() {
         }
     }
 }
+
+#[tokio::test]
+async fn a_pasted_document_is_a_turn_and_a_library_is_not() {
+    let app = TestApp::local().await;
+    let me = app.anonymous();
+    let turn = |letters: usize| json!({ "role": "user", "content": "ä".repeat(letters) });
+    let three = json!({ "turns": [turn(100_000), turn(100_000), turn(100_000)] });
+    me.post("/api/sessions/long/turns", three).await.expect(201);
+    let too_long = json!({ "turns": [turn(100_001)] });
+    me.post("/api/sessions/long/turns", too_long).await.refused(422, "invalid_request");
+    let library = json!({ "turns": vec![turn(100_000); 30] });
+    me.post("/api/sessions/long/turns", library).await.refused(413, "body_too_large");
+}
