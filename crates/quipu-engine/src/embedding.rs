@@ -12,7 +12,7 @@ use jiff::SignedDuration;
 use quipu_core::model::{Embedder, EmbeddingModel, ModelError};
 use quipu_core::recall::passage::{self as core_passage, Kind, Passage};
 use quipu_core::{FactId, TenantId, Timestamp, UserId, VersionId};
-use quipu_store::model::{self, ModelRecord};
+use quipu_store::model::ModelRecord;
 use quipu_store::passage::{self, Change, Embedded, Lacking};
 use quipu_store::{Batch, Scope, recallable, session};
 use uuid::Uuid;
@@ -122,16 +122,22 @@ impl Engine {
                 chosen
             }
         };
-        model.map(|model| self.open_model(&model)).transpose()
+        match model {
+            Some(model) => self.open_model(&model).await.map(Some),
+            None => Ok(None),
+        }
     }
 
     /// The embedder of a model that embeddings were made with. One that has come back in another size
     /// is another model: its vectors could not be compared with those there are.
-    fn open_model(
+    pub(crate) async fn open_model(
         &self,
         model: &EmbeddingModel,
     ) -> Result<std::sync::Arc<dyn Embedder>, ModelError> {
-        let embedder = self.models.embedder(&model.name)?;
+        // The first time it reads and hashes its files, for which no other request should wait.
+        let (models, name) = (std::sync::Arc::clone(&self.models), model.name.clone());
+        let opened = tokio::task::spawn_blocking(move || models.embedder(&name)).await;
+        let embedder = opened.map_err(|e| ModelError::Unavailable(e.to_string()))??;
         let (had, has) = (model.dimension, embedder.model().dimension);
         if had != has {
             let what = format!("{} has {has} numbers and had {had}", model.name);
@@ -219,7 +225,7 @@ impl Engine {
     ) -> Result<Result<Option<EmbeddingModel>, ModelError>> {
         let chosen = self.store.models().await?.into_iter().find(|record| record.in_use);
         if let Some(record) = chosen {
-            let opened = self.open_model(&record.model);
+            let opened = self.open_model(&record.model).await;
             return Ok(opened.map(|_| Some(record.model)));
         }
         let Some(name) = self.models.preferred() else { return Ok(Ok(None)) };
@@ -245,7 +251,7 @@ impl Engine {
         self.store.introduce(embedder.model(), now).await?;
         let known = self.store.models().await?;
         if let Some(known) = known.iter().find(|r| r.model.name == embedder.model().name) {
-            self.open_model(&known.model).map_err(Error::Model)?;
+            self.open_model(&known.model).await.map_err(Error::Model)?;
         }
         let (mut total, mut after) = (0, None);
         loop {
@@ -284,17 +290,6 @@ impl Engine {
         self.store.switch_model(name, now).await?;
         self.embedding.believe(Some(&known.model), now);
         Ok(())
-    }
-
-    /// The model in use as this scope sees it.
-    pub(crate) async fn model_in_use(
-        &self,
-        scope: &Scope,
-        now: Timestamp,
-    ) -> Result<Option<EmbeddingModel>> {
-        let found = model::in_use(scope).await?;
-        self.embedding.believe(found.as_ref(), now);
-        Ok(found)
     }
 }
 

@@ -1,8 +1,10 @@
 //! Retrieve: baseline, then dynamic, then the explanation of both.
 
+use std::collections::HashMap;
 use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
+use futures_util::try_join;
 use jiff::tz::TimeZone;
 use quipu_core::context::block::{self, Block, Finding, Item, LeftOut, Source};
 use quipu_core::context::{Budget, is_sure_enough, may_inject, precedence, selective};
@@ -19,7 +21,7 @@ use sha2::{Digest, Sha256};
 
 use crate::error::{Error, Result};
 use crate::facts::Point;
-use crate::recall::{Filter, Mind, Recall, Recalled, Surroundings, Took, is_usable, surroundings};
+use crate::recall::{Filter, Mind, Recall, Recalled, Surroundings, Took, is_usable};
 use crate::sessions::check_session_name;
 use crate::{Engine, Moment};
 
@@ -149,24 +151,54 @@ impl Engine {
     }
 
     async fn retrieve_now(&self, caller: &Caller, ask: &Ask, moment: Moment) -> Result<Context> {
-        let now = moment.now;
-        let scope = self.reading(caller, now).await?;
-        let around = surroundings(&scope, self.model_in_use(&scope, now)).await?;
-        let mind = self.mind(&scope, &around, ask.point, now).await?;
-        let point = ask.point.resolve(now);
+        let (now, point) = (moment.now, ask.point.resolve(moment.now));
         let budget = Budget::of(ask.tokens, ask.window);
         let mut context = empty(moment, ask);
-        context.domains = self.domains_of(&scope, ask).await?;
-        let (baseline, frozen, since) =
-            self.baseline(&scope, &mind, ask, &budget, (point, &around), moment).await?;
-        (context.baseline, context.frozen) = (baseline, frozen);
-        context.spent.baseline = context.baseline.tokens;
-
-        let found = self.recall_in(&scope, &dynamic_ask(ask), now).await?;
-        let changed = match since {
-            Some(since) => changed_since(&scope, &mind, since, point, &around.shut).await?,
-            None => Vec::new(),
+        let (scope, around) = self.around(caller, now).await?;
+        let (mind, domains, frozen) = try_join!(
+            self.mind(&scope, &around, ask.point, now),
+            self.domains_of(&scope, ask),
+            frozen(&scope, ask)
+        )?;
+        context.domains = domains;
+        // A domain that was shut for everybody since takes its words out of every prompt.
+        let shut = |kept: &Baseline| kept.domains.iter().any(|domain| around.shut.contains(domain));
+        let (stale, frozen) = match frozen {
+            Some(kept) if shut(&kept) => (kept.domains, None),
+            other => (Vec::new(), other),
         };
+        let asked = dynamic_ask(ask);
+        let (rendered, changed, found) = try_join!(
+            async {
+                match &frozen {
+                    Some(_) => Ok(None),
+                    None => render(&scope, &mind, ask, &budget, point, &around).await.map(Some),
+                }
+            },
+            async {
+                match &frozen {
+                    Some(kept) => {
+                        changed_since(&scope, &mind, kept.rendered_at, point, &around.shut).await
+                    }
+                    None => Ok(Vec::new()),
+                }
+            },
+            self.recall_with(&scope, &around, &mind, &asked, now)
+        )?;
+        // Given back before another is asked for: whoever holds one while waiting for a second can
+        // wait for ever.
+        drop(scope);
+        context.frozen = frozen.is_some();
+        context.baseline = match (frozen, rendered) {
+            (Some(kept), _) => thawed(&kept),
+            (None, Some(new)) => self.freeze(caller, ask, new, &stale, &around, now).await?,
+            (None, None) => Part::default(),
+        };
+        if ask.session.is_some() {
+            let key = (caller.user, ask.session.clone(), wishes(ask));
+            self.given.insert(key, Arc::new(context.baseline.clone()));
+        }
+        context.spent.baseline = context.baseline.tokens;
         let left = budget.total.saturating_sub(context.baseline.tokens);
         // Who says how sure it must be has said it; otherwise what is unsure is for search only.
         let sure = |v: &Version| ask.filter.min_confidence.is_some() || is_sure_enough(v);
@@ -178,6 +210,41 @@ impl Engine {
         (context.degraded, context.model, context.took) = (degraded, model, took);
         self.note_later(caller, ask, &context, around.state.removed, now);
         Ok(context)
+    }
+
+    /// Keeps a baseline for its session, if it has one that is to be frozen. Of two first messages at
+    /// once, both are given the one that was kept.
+    async fn freeze(
+        &self,
+        caller: &Caller,
+        ask: &Ask,
+        (part, domains): (Part, Vec<String>),
+        stale: &[String],
+        around: &Surroundings,
+        now: Timestamp,
+    ) -> Result<Part> {
+        let Some(session) = ask.session.as_ref().filter(|_| ask.freeze) else { return Ok(part) };
+        let new = Baseline {
+            session: session.clone(),
+            wishes: wishes(ask),
+            etag: part.etag.clone(),
+            nonce: part.nonce.clone(),
+            content: part.content.clone(),
+            items: json!({
+                "tokens": part.tokens,
+                "items": part.items.iter().map(item_json).collect::<Vec<_>>(),
+            }),
+            facts: part.items.iter().filter_map(fact_of).collect(),
+            domains,
+            rendered_at: quipu_core::time::micros(now),
+        };
+        let scope = self.store.write(caller.tenant, caller.user).await?;
+        for domain in stale.iter().filter(|domain| around.shut.contains(domain)) {
+            kept::thaw_domain(&scope, domain).await?;
+        }
+        let kept = kept::freeze(&scope, &new, around.state.facts).await?;
+        scope.commit().await?;
+        Ok(kept.filter(|kept| kept.etag != new.etag).map_or(part, |kept| thawed(&kept)))
     }
 
     /// The domains a message is about: those that were said, or those its words speak of.
@@ -198,61 +265,6 @@ impl Engine {
     ) -> Result<Vec<Detected>> {
         let scope = self.reading(caller, now).await?;
         Ok(detect(&domain::of_tenant(&scope).await?, message))
-    }
-
-    /// The session's baseline: the one it has, or one that is rendered now and kept. Also says since
-    /// when it stands, if it was there before.
-    async fn baseline(
-        &self,
-        scope: &Scope,
-        mind: &Arc<Mind>,
-        ask: &Ask,
-        budget: &Budget,
-        (point, around): (AsOf, &Surroundings),
-        moment: Moment,
-    ) -> Result<(Part, bool, Option<Timestamp>)> {
-        let wishes = wishes(ask);
-        let session = ask.session.as_ref().filter(|_| ask.freeze);
-        let key = (scope.user(), ask.session.clone(), wishes.clone());
-        if let Some(session) = session
-            && let Some(frozen) = kept::find_baseline(scope, session, &wishes).await?
-        {
-            let part = thawed(&frozen);
-            self.given.insert(key, Arc::new(part.clone()));
-            return Ok((part, true, Some(frozen.rendered_at)));
-        }
-        let candidates = mind.with(|index| candidates(index, ask, budget, point, &around.shut));
-        let versions = recallable::versions(scope, &candidates).await?;
-        let in_order = |id: &(FactId, VersionId)| versions.iter().find(|v| v.id == id.1).cloned();
-        let versions: Vec<Version> = candidates.iter().filter_map(in_order).collect();
-        let part = Part::from(block::baseline(&versions, budget));
-        if let Some(session) = session {
-            let facts: Vec<FactId> = part.items.iter().filter_map(fact_of).collect();
-            let of = |v: &&Version| facts.contains(&v.fact);
-            let mut domains: Vec<String> =
-                versions.iter().filter(of).filter_map(|v| v.claim.domain.clone()).collect();
-            domains.sort_unstable();
-            domains.dedup();
-            let new = Baseline {
-                session: session.clone(),
-                wishes,
-                etag: part.etag.clone(),
-                nonce: part.nonce.clone(),
-                content: part.content.clone(),
-                items: json!({"tokens": part.tokens, "items": part.items.iter().map(item_json).collect::<Vec<_>>()}),
-                facts,
-                domains,
-                rendered_at: quipu_core::time::micros(moment.now),
-            };
-            let writing = self.store.write(scope.tenant(), scope.user()).await?;
-            let kept = kept::freeze(&writing, &new, around.state.facts).await?;
-            writing.commit().await?;
-            // Two first messages at once: both are given the one that was kept.
-            let part = kept.filter(|kept| kept.etag != new.etag).map_or(part, |kept| thawed(&kept));
-            self.given.insert(key, Arc::new(part.clone()));
-            return Ok((part, false, None));
-        }
-        Ok((part, false, None))
     }
 
     /// Notes what was given, without anybody waiting for it.
@@ -289,6 +301,44 @@ impl Engine {
             }
         });
     }
+}
+
+/// The baseline the session was given before, if it has one with these wishes.
+async fn frozen(scope: &Scope, ask: &Ask) -> Result<Option<Baseline>> {
+    match ask.session.as_ref().filter(|_| ask.freeze) {
+        Some(session) => Ok(kept::find_baseline(scope, session, &wishes(ask)).await?),
+        None => Ok(None),
+    }
+}
+
+/// A new baseline, and the domains it quotes.
+async fn render(
+    scope: &Scope,
+    mind: &Mind,
+    ask: &Ask,
+    budget: &Budget,
+    point: AsOf,
+    around: &Surroundings,
+) -> Result<(Part, Vec<String>)> {
+    let candidates = mind.with(|index| candidates(index, ask, budget, point, &around.shut));
+    let versions = in_order(scope, &candidates).await?;
+    let part = Part::from(block::baseline(&versions, budget));
+    let facts: Vec<FactId> = part.items.iter().filter_map(fact_of).collect();
+    let quoted = versions.iter().filter(|version| facts.contains(&version.fact));
+    let mut domains: Vec<String> = quoted.filter_map(|v| v.claim.domain.clone()).collect();
+    domains.sort_unstable();
+    domains.dedup();
+    Ok((part, domains))
+}
+
+/// The versions with these ids, in this order.
+async fn in_order(scope: &Scope, ids: &[(FactId, VersionId)]) -> Result<Vec<Version>> {
+    if ids.is_empty() {
+        return Ok(Vec::new());
+    }
+    let versions = recallable::versions(scope, ids).await?;
+    let mut by_id: HashMap<VersionId, Version> = versions.into_iter().map(|v| (v.id, v)).collect();
+    Ok(ids.iter().filter_map(|(_, version)| by_id.remove(version)).collect())
 }
 
 fn detect(domains: &[Domain], message: &str) -> Vec<Detected> {
@@ -435,7 +485,7 @@ fn dynamic_ask(ask: &Ask) -> Recall {
 /// The memories that came to be known after the baseline was rendered.
 async fn changed_since(
     scope: &Scope,
-    mind: &Arc<Mind>,
+    mind: &Mind,
     since: Timestamp,
     point: AsOf,
     shut: &[String],
@@ -456,13 +506,8 @@ async fn changed_since(
     });
     changed.sort_unstable_by(|a, b| b.cmp(a));
     changed.truncate(MOST);
-    if changed.is_empty() {
-        return Ok(Vec::new());
-    }
     let ids: Vec<_> = changed.iter().map(|(_, fact, version)| (*fact, *version)).collect();
-    let versions = recallable::versions(scope, &ids).await?;
-    let in_order = |id: &(FactId, VersionId)| versions.iter().find(|v| v.id == id.1).cloned();
-    Ok(ids.iter().filter_map(in_order).collect())
+    in_order(scope, &ids).await
 }
 
 /// The dynamic part: changes first, then what was found and is worth its tokens and not there yet.

@@ -12,9 +12,9 @@ use moka::sync::Cache;
 use quipu_core::model::EmbeddingModel;
 use quipu_core::recall::index::{Index, NewPassage};
 use quipu_core::{AsOf, UserId};
+use quipu_store::Scope;
 use quipu_store::passage::{self, RecallState, Stored, Vector};
 use quipu_store::recallable::{self, Recallable};
-use quipu_store::{Scope, domain};
 use uuid::Uuid;
 
 use crate::error::Result;
@@ -80,18 +80,6 @@ pub(crate) struct Surroundings {
     pub(crate) model: Option<EmbeddingModel>,
     /// Domains of which nothing may be used.
     pub(crate) shut: Vec<String>,
-}
-
-/// What must be known before anything is read: how far the record has come, and with which model.
-pub(crate) async fn surroundings(
-    scope: &Scope,
-    model: impl Future<Output = Result<Option<EmbeddingModel>>>,
-) -> Result<Surroundings> {
-    let (state, model, shut) =
-        try_join!(async { Ok(passage::state(scope).await?) }, model, async {
-            Ok(domain::shut_ones(scope).await?)
-        })?;
-    Ok(Surroundings { state, model, shut })
 }
 
 impl Minds {

@@ -6,7 +6,7 @@
 mod mind;
 mod search;
 
-pub(crate) use mind::{Mind, Minds, Surroundings, at, surroundings};
+pub(crate) use mind::{Mind, Minds, Surroundings, at};
 pub(crate) use search::is_usable;
 pub use search::{
     Filter, Recall, Recalled, RecalledFact, RecalledSession, RecalledTurn, Took, Why,

@@ -14,12 +14,12 @@ use quipu_core::{
     AsOf, Caller, Category, FactId, Force, Kind, MemoryType, Names, Period, Role, Tier, Timestamp,
     Turn, TurnId, VersionId, when,
 };
-use quipu_store::{Scope, recallable, session};
+use quipu_store::{Scope, directory, domain, model, passage, recallable, session};
 use uuid::Uuid;
 
-use super::{Mind, Surroundings, at, surroundings};
+use super::{Mind, Surroundings, at};
 use crate::Engine;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::facts::{Memory, Point, as_memory};
 
 /// How long a question waits for its embedding.
@@ -148,31 +148,57 @@ pub struct Took {
 impl Engine {
     /// Finds what bears on a message.
     pub async fn recall(&self, caller: &Caller, ask: &Recall, now: Timestamp) -> Result<Recalled> {
-        let scope = self.reading(caller, now).await?;
-        self.recall_in(&scope, ask, now).await
+        let (scope, around) = self.around(caller, now).await?;
+        let started = (self.ticks)();
+        let mind = self.mind(&scope, &around, ask.point, now).await?;
+        let load = (self.ticks)() - started;
+        let mut found = self.recall_with(&scope, &around, &mind, ask, now).await?;
+        found.took.load = load;
+        Ok(found)
     }
 
-    pub(crate) async fn recall_in(
+    /// What must be known before anything is read, in one round trip: is the user still there, how far
+    /// has the record come, which model is in use, which domains are shut.
+    pub(crate) async fn around(
+        &self,
+        caller: &Caller,
+        now: Timestamp,
+    ) -> Result<(Scope, Surroundings)> {
+        let scope = self.store.read(caller.tenant, caller.user).await?;
+        let (user, state, model, shut) = try_join!(
+            directory::me(&scope),
+            passage::state(&scope),
+            model::in_use(&scope),
+            domain::shut_ones(&scope)
+        )?;
+        if user.is_some_and(|user| user.is_gone(now)) {
+            return Err(Error::UserGone);
+        }
+        self.embedding.believe(model.as_ref(), now);
+        Ok((scope, Surroundings { state, model, shut }))
+    }
+
+    pub(crate) async fn recall_with(
         &self,
         scope: &Scope,
+        around: &Surroundings,
+        mind: &Mind,
         ask: &Recall,
         now: Timestamp,
     ) -> Result<Recalled> {
         let mut took = Took::default();
         let mut degraded = Vec::new();
-        let around = surroundings(scope, self.model_in_use(scope, now)).await?;
-        let key = ask.session.is_some().then(|| (scope.user(), digest(ask, &around)));
+        let key = ask.session.is_some().then(|| (scope.user(), digest(ask, around)));
         if let Some(kept) = key.as_ref().and_then(|key| self.recalls.get(key))
             && kept.0 == around.state.revision
         {
             return Ok(again(&kept.1, ask.point.resolve(now)));
         }
-        let started = (self.ticks)();
-        let (vector, mind) = try_join!(
-            async { Ok(self.embed_question(&around, &ask.text, &mut degraded).await) },
-            self.mind(scope, &around, ask.point, now)
-        )?;
-        took.load = (self.ticks)() - started;
+        let wants_any = ask.memories + ask.turns + ask.sessions > 0;
+        let vector = match wants_any {
+            true => self.embed_question(around, &ask.text, &mut degraded).await,
+            false => None,
+        };
         let embedder = vector.as_ref().map(|(embedder, ..)| Arc::clone(embedder));
         let values = vector.as_ref().map(|(_, values, _)| values.as_slice());
         took.embed = vector.as_ref().map_or(0, |(_, _, took)| *took);
@@ -184,7 +210,7 @@ impl Engine {
         let question = Question { text: &ask.text, vector: values, times: &periods };
         let started = (self.ticks)();
         let deep = ask.rerank && self.models.reranker().is_some();
-        let looked = mind.with(|index| look(index, &question, ask, deep, &around, now));
+        let looked = mind.with(|index| look(index, &question, ask, deep, around, now));
         took.rank = (self.ticks)() - started;
         if let Some(embedder) = embedder.filter(|_| looked.unembedded) {
             self.fill_later(scope.tenant(), scope.user(), embedder);
@@ -206,7 +232,7 @@ impl Engine {
         took.rerank = (self.ticks)() - started;
         memories.truncate(ask.memories);
         turns.truncate(ask.turns);
-        let model = values.and(around.model).map(|model| model.name);
+        let model = values.and(around.model.as_ref()).map(|model| model.name.clone());
         degraded.dedup();
         let (considered, sessions) = (looked.considered, looked.sessions);
         let cached = false;
@@ -253,7 +279,7 @@ impl Engine {
         }
         let started = (self.ticks)();
         let asked = async {
-            let embedder = self.models.embedder(&model.name)?;
+            let embedder = self.open_model(model).await?;
             let key = (model.name.clone(), text.to_owned());
             if let Some(values) = self.questions.get(&key) {
                 return Ok((embedder, values));

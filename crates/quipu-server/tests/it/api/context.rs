@@ -5,6 +5,7 @@ use quipu_core::{Caller, Origin, TenantId};
 use quipu_engine::facts::NewMemory;
 use quipu_engine::{Moment, Request};
 use quipu_server::clock;
+use quipu_server::http::Door;
 use serde_json::{Value, json};
 
 use crate::app::{Answer, Client, TestApp};
@@ -433,4 +434,41 @@ async fn the_domains_of_a_message_are_told_from_its_words() {
         .post("/api/domains/detect", json!({ "query": long }))
         .await
         .refused(400, "malformed_body");
+}
+
+/// Each first message reads, and then writes its baseline. Whoever held a connection for the one while
+/// waiting for the other would wait for those who do the same.
+#[tokio::test]
+async fn many_first_messages_need_no_more_connections_than_there_are() {
+    let app = TestApp::start(Door::Local, 2, |router| router).await;
+    let me = app.anonymous();
+    me.save("Lives in Lisbon").await;
+    let mut all = tokio::task::JoinSet::new();
+    for n in 0..12 {
+        let (me, chat) = (me.clone(), json!({ "session_id": format!("chat-{n}") }));
+        all.spawn(async move { retrieve(&me, "Where do I live?", chat).await });
+    }
+    for answer in all.join_all().await {
+        assert_eq!(answer.json()["degraded"], json!([]));
+        assert!(answer.at("/baseline/content").contains("Lives in Lisbon"));
+    }
+}
+
+#[tokio::test]
+async fn a_domain_that_is_shut_for_everybody_leaves_the_frozen_baselines_too() {
+    let app = TestApp::with_keys().await;
+    let alice = alice(&app).await;
+    let domain = json!({ "display_name": "Orchard" });
+    alice.put("/api/domains/orchard", domain).await.expect(200);
+    save(&alice, json!({ "content": "Grows quinces", "domain": "orchard" })).await;
+    alice.save("Plays the cello").await;
+    let before = retrieve(&alice, "What do I do?", in_chat()).await;
+    assert!(before.at("/baseline/content").contains("quinces"));
+    let shut = json!({ "display_name": "Orchard", "requires_opt_in": true });
+    alice.put("/api/domains/orchard", shut).await.expect(200);
+    for _ in 0..2 {
+        let after = retrieve(&alice, "What do I do?", in_chat()).await;
+        assert!(!after.text().contains("quinces"), "{}", after.text());
+        assert!(after.at("/baseline/content").contains("cello"));
+    }
 }
