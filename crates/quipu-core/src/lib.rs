@@ -25,6 +25,7 @@ pub mod operation;
 pub mod origin;
 pub mod recall;
 pub mod record;
+pub mod screen;
 pub mod secret;
 pub mod session;
 pub mod time;

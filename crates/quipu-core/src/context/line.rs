@@ -27,7 +27,7 @@ pub fn harmless(text: &str) -> String {
 }
 
 /// Characters that print nothing, turn the reading direction, or smuggle text past a reader.
-fn is_unseen(c: char) -> bool {
+pub(crate) fn is_unseen(c: char) -> bool {
     matches!(c,
         '\u{00AD}' | '\u{034F}' | '\u{061C}' | '\u{115F}' | '\u{1160}' | '\u{17B4}' | '\u{17B5}'
         | '\u{180B}'..='\u{180F}'
