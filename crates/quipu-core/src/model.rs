@@ -132,6 +132,15 @@ pub struct TokensUsed {
     pub output: u32,
 }
 
+impl TokensUsed {
+    /// What an exchange used that nobody counted.
+    pub fn estimated(ask: &ChatAsk, text: &str) -> Self {
+        let tokens = |chars: usize| u32::try_from(chars.div_ceil(4)).unwrap_or(u32::MAX);
+        let asked = ask.messages.iter().map(|message| message.content.chars().count()).sum();
+        Self { input: tokens(asked), output: tokens(text.chars().count()) }
+    }
+}
+
 /// What a model charges, in millionths of a currency unit for a million tokens: 0.15 a million is
 /// 150,000. Whole numbers, so that sums of many small costs stay exact.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

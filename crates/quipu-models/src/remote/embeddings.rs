@@ -6,7 +6,7 @@ use quipu_core::model::{Answer, Embedder, EmbeddingModel, ModelError};
 use serde::{Deserialize, Serialize};
 use tokio::time::Instant;
 
-use super::endpoint::{ApiKey, Endpoint, Patience, address};
+use super::endpoint::{ApiKey, Endpoint, Patience, Post, address};
 use crate::vector;
 
 /// Which service embeds, and how patient to be with it.
@@ -120,7 +120,7 @@ impl RemoteEmbedder {
         // Room for every number at its longest, for vectors four times too long, so that those
         // are refused for what they are, and for what services add.
         let most = texts.len() * (self.model.dimension * 4 * 32 + 1024) + (64 << 10);
-        let answer = self.endpoint.post(&body, most, deadline).await?;
+        let answer = self.endpoint.post(Post { body: &body, most, deadline, hint: None }).await?;
         let response: Response = serde_json::from_slice(&answer)
             .map_err(|e| self.endpoint.not_json("a list of embeddings", &e))?;
         self.in_order(response.data, texts.len())

@@ -4,12 +4,15 @@ use std::fmt;
 use std::time::Duration;
 
 use quipu_core::model::ModelError;
-use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderValue, RETRY_AFTER};
+use reqwest::header::{
+    AUTHORIZATION, CONTENT_ENCODING, CONTENT_TYPE, HeaderMap, HeaderValue, RETRY_AFTER,
+};
 use reqwest::{Client, Response, StatusCode, Url};
 use serde::Deserialize;
 use sha2::{Digest, Sha256};
 use tokio::time::{Instant, sleep, timeout_at};
 
+use super::breaker::{Breaker, FAILURES, REST};
 use crate::tls;
 
 /// A key for somebody's service. It is sent, and never printed.
@@ -41,7 +44,30 @@ pub(super) struct Endpoint {
     client: Client,
     api_key: Option<ApiKey>,
     patience: Patience,
+    breaker: Breaker,
 }
+
+/// One request, and the limits of what comes back.
+#[derive(Clone, Copy)]
+pub(super) struct Post<'a> {
+    pub body: &'a [u8],
+    /// The most bytes of an answer.
+    pub most: usize,
+    pub deadline: Instant,
+    /// What to look at in the settings when the service refuses the request for a reason of its
+    /// own. Without one, what was sent is to blame, and the refusal is an unusable answer.
+    pub hint: Option<&'a str>,
+}
+
+/// Whether an answer that comes in pieces is to be read on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Next {
+    More,
+    Enough,
+}
+
+/// Takes an answer piece by piece.
+pub(super) type Take<'a> = dyn FnMut(&[u8]) -> Result<Next, ModelError> + Send + 'a;
 
 /// Why a try failed, and whether another is worth it.
 struct Failure {
@@ -79,26 +105,42 @@ impl Endpoint {
             .connect_timeout(patience.try_timeout)
             .build()
             .map_err(|e| ModelError::Missing(format!("no HTTP client can be made: {e}")))?;
-        Ok(Self { url, client, api_key, patience })
+        Ok(Self { url, client, api_key, patience, breaker: Breaker::default() })
     }
 
-    /// Posts `body` until there is an answer of at most `most` bytes, or until `deadline`.
-    pub(super) async fn post(
+    /// Posts until there is an answer, or until the deadline.
+    pub(super) async fn post(&self, post: Post<'_>) -> Result<Vec<u8>, ModelError> {
+        let pass = self.breaker.enter().ok_or_else(|| self.resting())?;
+        let outcome = self.tries(&post).await;
+        pass.settle(&outcome);
+        outcome
+    }
+
+    /// Posts once, and passes on the pieces of an answer that is a stream of events. A stream that
+    /// ends before `take` has enough has broken off. There is no second try: what was passed on
+    /// cannot be taken back.
+    pub(super) async fn stream(
         &self,
-        body: &[u8],
-        most: usize,
-        deadline: Instant,
-    ) -> Result<Vec<u8>, ModelError> {
+        post: Post<'_>,
+        take: &mut Take<'_>,
+    ) -> Result<(), ModelError> {
+        let pass = self.breaker.enter().ok_or_else(|| self.resting())?;
+        let outcome = self.in_time(&post, self.events(&post, take)).await.map_err(|f| f.error);
+        pass.settle(&outcome);
+        outcome
+    }
+
+    async fn tries(&self, post: &Post<'_>) -> Result<Vec<u8>, ModelError> {
         let mut retries = 0;
         loop {
-            let Failure { error, retry } = match self.attempt(body, most, deadline).await {
+            let Failure { error, retry } = match self.in_time(post, self.whole(post)).await {
                 Ok(answer) => return Ok(answer),
                 Err(failure) => failure,
             };
             let Retry::After(wish) = retry else { return Err(error) };
-            let pause = backoff(retries, body).max(wish.unwrap_or_default());
+            let pause = backoff(retries, post.body).max(wish.unwrap_or_default());
             // A wait that ends after the deadline would only make a failure late.
-            if retries == self.patience.max_retries || Instant::now() + pause >= deadline {
+            if retries == self.patience.max_retries || Instant::now() + pause >= post.deadline {
                 return Err(error);
             }
             sleep(pause).await;
@@ -106,49 +148,89 @@ impl Endpoint {
         }
     }
 
-    async fn attempt(
+    async fn in_time<T>(
         &self,
-        body: &[u8],
-        most: usize,
-        deadline: Instant,
-    ) -> Result<Vec<u8>, Failure> {
-        let limit = deadline.min(Instant::now() + self.patience.try_timeout);
-        match timeout_at(limit, self.exchange(body, most)).await {
+        post: &Post<'_>,
+        attempt: impl Future<Output = Result<T, Failure>>,
+    ) -> Result<T, Failure> {
+        let limit = post.deadline.min(Instant::now() + self.patience.try_timeout);
+        match timeout_at(limit, attempt).await {
             Ok(outcome) => outcome,
             Err(_) => Err(self.again("did not answer in time", None)),
         }
     }
 
-    async fn exchange(&self, body: &[u8], most: usize) -> Result<Vec<u8>, Failure> {
-        let request = self.client.post(self.url.clone()).body(body.to_vec());
+    async fn whole(&self, post: &Post<'_>) -> Result<Vec<u8>, Failure> {
+        let mut answer = Vec::new();
+        let mut take = |piece: &[u8]| {
+            answer.extend_from_slice(piece);
+            Ok(Next::More)
+        };
+        let response = self.send(post).await?;
+        self.read(response, post.most, &mut take).await?;
+        Ok(answer)
+    }
+
+    async fn events(&self, post: &Post<'_>, take: &mut Take<'_>) -> Result<(), Failure> {
+        let response = self.send(post).await?;
+        let kind = response.headers().get(CONTENT_TYPE).map(HeaderValue::as_bytes);
+        // A page or a whole answer would otherwise look like a stream that broke off.
+        if !kind.is_some_and(|kind| kind.to_ascii_lowercase().starts_with(b"text/event-stream")) {
+            return Err(self.never("did not answer with a stream of events"));
+        }
+        match self.read(response, post.most, take).await? {
+            Next::Enough => Ok(()),
+            Next::More => Err(self.again("broke off before the end of its answer", None)),
+        }
+    }
+
+    async fn send(&self, post: &Post<'_>) -> Result<Response, Failure> {
+        let request = self.client.post(self.url.clone()).body(post.body.to_vec());
         let response = request.send().await.map_err(|e| {
             let how = if e.is_connect() { "cannot be reached" } else { "broke off" };
             self.again(how, None)
         })?;
         let status = response.status();
         if !status.is_success() {
-            return Err(self.refused(status, response).await);
+            return Err(self.refused(status, response, post.hint).await);
         }
-        self.read(response, most).await
+        // It was not asked for, nothing here unpacks it, and it hides how much comes.
+        let packed = response.headers().get(CONTENT_ENCODING);
+        if packed.is_some_and(|packed| packed != "identity") {
+            return Err(self.never("packed its answer, unasked"));
+        }
+        Ok(response)
     }
 
-    async fn read(&self, mut response: Response, most: usize) -> Result<Vec<u8>, Failure> {
-        let mut answer = Vec::new();
+    async fn read(
+        &self,
+        mut response: Response,
+        most: usize,
+        take: &mut Take<'_>,
+    ) -> Result<Next, Failure> {
+        let mut bytes = 0;
         while let Some(piece) = response.chunk().await.map_err(|_| self.again("broke off", None))? {
-            if answer.len() + piece.len() > most {
-                return Err(Failure {
-                    error: self.malformed(&format!("answered with more than {most} bytes")),
-                    retry: Retry::Never,
-                });
+            bytes += piece.len();
+            if bytes > most {
+                return Err(self.never(&format!("answered with more than {most} bytes")));
             }
-            answer.extend_from_slice(&piece);
+            let next = take(&piece).map_err(|error| Failure { error, retry: Retry::Never })?;
+            if next == Next::Enough {
+                return Ok(Next::Enough);
+            }
         }
-        Ok(answer)
+        Ok(Next::More)
     }
 
-    async fn refused(&self, status: StatusCode, response: Response) -> Failure {
+    async fn refused(&self, status: StatusCode, response: Response, hint: Option<&str>) -> Failure {
         let wish = response.headers().get(RETRY_AFTER).and_then(seconds);
-        let code = self.read(response, 64 << 10).await.ok().and_then(|body| self.code(&body));
+        let mut body = Vec::new();
+        let mut take = |piece: &[u8]| {
+            body.extend_from_slice(piece);
+            Ok(Next::More)
+        };
+        let read = self.read(response, 64 << 10, &mut take).await;
+        let code = read.ok().and_then(|_| self.code(&body));
         let said = code.map_or(status.to_string(), |code| format!("{status}, {code}"));
         if status == StatusCode::TOO_MANY_REQUESTS
             || status == StatusCode::REQUEST_TIMEOUT
@@ -167,7 +249,10 @@ impl Endpoint {
             status if status.is_redirection() => ModelError::Missing(format!(
                 "{self} answers {said}: set the URL it redirects to, since a key is not sent on"
             )),
-            _ => self.malformed(&format!("refused the request with {said}")),
+            _ => match hint {
+                Some(hint) => ModelError::Missing(format!("{self} answers {said}: {hint}")),
+                None => self.malformed(&format!("refused the request with {said}")),
+            },
         };
         Failure { error, retry: Retry::Never }
     }
@@ -197,6 +282,24 @@ impl Endpoint {
             error: ModelError::Unavailable(format!("{self} {how}")),
             retry: Retry::After(wish),
         }
+    }
+
+    fn never(&self, how: &str) -> Failure {
+        Failure { error: self.malformed(how), retry: Retry::Never }
+    }
+
+    fn resting(&self) -> ModelError {
+        let rest = REST.as_secs();
+        ModelError::Unavailable(format!(
+            "{self} is resting: it failed {FAILURES} times in a row and is asked again {rest} \
+             seconds after that"
+        ))
+    }
+
+    /// A failure that a service reports inside of an answer, as those do that stand before another.
+    pub(super) fn failed(&self, body: &[u8]) -> ModelError {
+        let code = self.code(body).map(|code| format!(", {code}")).unwrap_or_default();
+        ModelError::Unavailable(format!("{self} reports an error in its answer{code}"))
     }
 
     pub(super) fn malformed(&self, how: &str) -> ModelError {

@@ -9,7 +9,7 @@ use quipu_core::model::{Answer, ModelError, Reranker};
 use serde::{Deserialize, Serialize};
 use tokio::time::Instant;
 
-use super::endpoint::{ApiKey, Endpoint, Patience, address};
+use super::endpoint::{ApiKey, Endpoint, Patience, Post, address};
 
 /// Which service reranks, and how long it may take.
 #[derive(Debug, Clone)]
@@ -118,7 +118,7 @@ impl RemoteReranker {
         // A service may send the texts back although it was asked not to.
         let most = texts.len() * 256 + body.len() * 2 + (64 << 10);
         let deadline = Instant::now() + self.timeout;
-        let answer = self.endpoint.post(&body, most, deadline).await?;
+        let answer = self.endpoint.post(Post { body: &body, most, deadline, hint: None }).await?;
         let response: Response = serde_json::from_slice(&answer)
             .map_err(|e| self.endpoint.not_json("a list of scores", &e))?;
         let (Response::Results { results } | Response::List(results)) = response;

@@ -6,7 +6,7 @@ use quipu_core::model::{Embedder, ModelError};
 use quipu_models::remote::{ApiKey, EmbeddingsConfig, RemoteEmbedder};
 use serde_json::{Value, json};
 
-use crate::server::{Asked, Reply, Server};
+use quipu_models::scripted::server::{Asked, Reply, Server};
 
 const KEY: &str = "sk-do-not-print-me";
 

@@ -7,7 +7,7 @@ use quipu_models::local::catalogue::{KnownModel, ModelFile};
 use quipu_models::local::{Progress, fetch};
 
 use crate::files::Folder;
-use crate::server::{Reply, Server};
+use quipu_models::scripted::server::{Reply, Server};
 
 /// Small enough to keep here: `{}` and a hundred thousand times the letter `a`.
 static TINY: KnownModel = KnownModel {

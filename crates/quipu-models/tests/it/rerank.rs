@@ -6,7 +6,7 @@ use quipu_core::model::{ModelError, Reranker};
 use quipu_models::remote::{ApiKey, RemoteReranker, RerankConfig, RerankField};
 use serde_json::{Value, json};
 
-use crate::server::{Reply, Server};
+use quipu_models::scripted::server::{Reply, Server};
 
 /// Patient enough for a busy machine; the limit has a test of its own.
 fn config(base: &str) -> RerankConfig {

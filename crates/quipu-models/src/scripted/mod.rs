@@ -1,6 +1,13 @@
 //! Models that do as they are told, for the tests of whoever asks a model.
 //!
-//! They know words, not meaning: texts that share words are near each other, and nothing else is.
+//! The embedder and the reranker know words, not meaning: texts that share words are near each
+//! other, and nothing else is. The chat model says what a test tells it to, in this process or,
+//! with every fault a service can have, behind a port on loopback.
+
+mod chat;
+pub mod chat_server;
+mod gzip;
+pub mod server;
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -9,6 +16,8 @@ use std::time::Duration;
 use quipu_core::model::{Answer, Embedder, EmbeddingModel, ModelError, Reranker};
 use sha2::{Digest, Sha256};
 
+pub use self::chat::ScriptedChat;
+pub use self::chat_server::ChatServer;
 use crate::vector;
 
 /// How a scripted model is today.
