@@ -6,11 +6,12 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use anyhow::Context as _;
 use clap::Args;
-use quipu_core::model::{Embedder, ModelError, Models, Reranker};
+use quipu_core::model::{Chat, Embedder, ModelError, Models, Reranker};
 use quipu_models::local::{self, catalogue};
 use quipu_models::remote::{
-    ApiKey, EmbeddingsConfig, RemoteEmbedder, RemoteReranker, RerankConfig,
+    ApiKey, ChatConfig, EmbeddingsConfig, RemoteChat, RemoteEmbedder, RemoteReranker, RerankConfig,
 };
 
 /// Where models are.
@@ -45,6 +46,19 @@ pub struct ModelSettings {
     /// The key for that service
     #[arg(long, env = "QUIPU_RERANK_KEY", hide_env_values = true, value_name = "KEY")]
     rerank_key: Option<String>,
+    /// A chat model at a service that speaks the OpenAI protocol, as qwen3:8b@http://host/v1. Several
+    /// are separated by commas; the next is asked when one is away. With what it charges for a million
+    /// tokens in and out: gpt-mini@https://host/v1#0.15/0.60
+    #[arg(long, env = "QUIPU_CHAT", value_delimiter = ',', value_name = "MODEL@URL[#IN/OUT]")]
+    chat: Vec<String>,
+    /// The key for that service. For models at several services as many keys, separated by commas,
+    /// in the same order, and empty where a model needs none
+    #[arg(long, env = "QUIPU_CHAT_KEY", hide_env_values = true, value_name = "KEY")]
+    chat_key: Option<String>,
+    /// A file with that key, or with as many, one on each line: other people on the machine can see
+    /// a command, and not the file
+    #[arg(long, env = "QUIPU_CHAT_KEY_FILE", value_name = "FILE", conflicts_with = "chat_key")]
+    chat_key_file: Option<PathBuf>,
 }
 
 impl ModelSettings {
@@ -77,7 +91,28 @@ impl ModelSettings {
             config.timeout = Duration::from_millis(200);
             reranker = Some(Arc::new(RemoteReranker::new(config)?));
         }
-        Ok(Arc::new(Opened { settings: self.clone(), embedders: Mutex::new(embedders), reranker }))
+        let (settings, embedders) = (self.clone(), Mutex::new(embedders));
+        Ok(Arc::new(Opened { settings, embedders, reranker, chats: self.chats()? }))
+    }
+
+    fn chats(&self) -> anyhow::Result<Vec<Arc<dyn Chat>>> {
+        let mut kept = self.chat_key.clone();
+        if let Some(file) = &self.chat_key_file {
+            let lines = std::fs::read_to_string(file).with_context(|| {
+                format!("the file with the chat key cannot be read: {}", file.display())
+            })?;
+            kept = Some(lines.trim_end().lines().collect::<Vec<_>>().join(","));
+        }
+        let kept = kept.unwrap_or_default();
+        // A variable that is set to nothing, as in a list of all of them, is not set.
+        let settings: Vec<&str> =
+            self.chat.iter().map(|text| text.trim()).filter(|text| !text.is_empty()).collect();
+        let keys: Vec<&str> = if kept.is_empty() { Vec::new() } else { kept.split(',').collect() };
+        let mut chats: Vec<Arc<dyn Chat>> = Vec::new();
+        for config in ChatConfig::chain(&settings, &keys)? {
+            chats.push(Arc::new(RemoteChat::new(config)?));
+        }
+        Ok(chats)
     }
 
     fn preferred(&self) -> Option<String> {
@@ -94,6 +129,7 @@ struct Opened {
     settings: ModelSettings,
     embedders: Mutex<HashMap<String, Arc<dyn Embedder>>>,
     reranker: Option<Arc<dyn Reranker>>,
+    chats: Vec<Arc<dyn Chat>>,
 }
 
 impl Models for Opened {
@@ -115,5 +151,60 @@ impl Models for Opened {
 
     fn reranker(&self) -> Option<Arc<dyn Reranker>> {
         self.reranker.clone()
+    }
+
+    fn chats(&self) -> Vec<Arc<dyn Chat>> {
+        self.chats.clone()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+    use quipu_core::model::Price;
+
+    use super::ModelSettings;
+
+    #[derive(Parser)]
+    struct Line {
+        #[command(flatten)]
+        models: ModelSettings,
+    }
+
+    fn names(flags: &[&str]) -> anyhow::Result<Vec<String>> {
+        let line = Line::try_parse_from(["quipu"].iter().chain(flags))?;
+        let chats = line.models.open()?.chats();
+        Ok(chats.iter().map(|chat| format!("{} {:?}", chat.name(), chat.price())).collect())
+    }
+
+    #[test]
+    fn chat_models_are_asked_in_the_order_they_are_set() {
+        let free = format!("{:?}", Price::default());
+        let set = "mini@https://a.example/v1#0.15/0.60, qwen3:8b@http://127.0.0.1:11434/v1";
+        let price = Price { input: 150_000, output: 600_000 };
+        let expected = [format!("mini {price:?}"), format!("qwen3:8b {free}")];
+        assert_eq!(names(&["--chat", set]).unwrap(), expected);
+        assert_eq!(names(&["--chat", set, "--chat-key", "sk-1,"]).unwrap(), expected);
+        assert!(names(&["--chat", ""]).unwrap().is_empty());
+        assert!(names(&[]).unwrap().is_empty());
+    }
+
+    #[test]
+    fn a_chat_key_can_lie_in_a_file_and_is_never_repeated() {
+        let folder = std::env::temp_dir().join(format!("quipu-chat-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).unwrap();
+        let file = folder.join("keys");
+        let path = file.to_str().unwrap();
+        let two = "a@http://a.example,b@http://b.example";
+        std::fs::write(&file, "secret\nsecret\n").unwrap();
+        assert_eq!(names(&["--chat", two, "--chat-key-file", path]).unwrap().len(), 2);
+        std::fs::write(&file, "secret\n").unwrap();
+        let error = names(&["--chat", two, "--chat-key-file", path]).unwrap_err();
+        assert!(error.to_string().contains("2 chat models and 1 of their keys"), "{error}");
+        assert!(!format!("{error:?}").contains("secret"), "{error:?}");
+        assert!(names(&["--chat-key-file", path, "--chat-key", "k"]).is_err(), "one or the other");
+        std::fs::remove_dir_all(&folder).unwrap();
+        let error = names(&["--chat", two, "--chat-key-file", path]).unwrap_err();
+        assert!(error.to_string().contains("cannot be read"), "{error}");
     }
 }

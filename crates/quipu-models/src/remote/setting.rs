@@ -5,14 +5,15 @@
 use std::str::FromStr;
 
 use quipu_core::model::{ModelError, Price};
+use reqwest::Url;
 
 use super::chat::ChatConfig;
+use super::endpoint::ApiKey;
 
 impl FromStr for ChatConfig {
     type Err = ModelError;
 
     fn from_str(setting: &str) -> Result<Self, ModelError> {
-        let refuse = |why: &str| ModelError::Missing(format!("a chat model's setting {why}"));
         let (place, price) = match setting.trim().split_once('#') {
             Some((place, price)) => (place, Some(price)),
             None => (setting.trim(), None),
@@ -35,6 +36,39 @@ impl FromStr for ChatConfig {
         }
         Ok(config)
     }
+}
+
+impl ChatConfig {
+    /// The models of these settings with their keys: as many keys as models, empty where a model
+    /// needs none, or one key for models that are all at the same service. One key for several
+    /// services is refused, because it would be shown to those it is not for.
+    pub fn chain(settings: &[&str], keys: &[&str]) -> Result<Vec<Self>, ModelError> {
+        let parsed: Result<Vec<Self>, _> = settings.iter().map(|text| text.parse()).collect();
+        let mut chain = parsed?;
+        let origin = |config: &Self| Url::parse(&config.base_url).ok().map(|url| url.origin());
+        let one_service = chain.windows(2).all(|pair| origin(&pair[0]) == origin(&pair[1]));
+        let key = |text: &str| Some(text.trim()).filter(|key| !key.is_empty()).map(ApiKey::new);
+        match keys {
+            [] => {}
+            [one] if one_service => chain.iter_mut().for_each(|config| config.api_key = key(one)),
+            each if each.len() == chain.len() => {
+                chain.iter_mut().zip(each).for_each(|(config, one)| config.api_key = key(one));
+            }
+            _ => {
+                let (models, keys) = (chain.len(), keys.len());
+                return Err(ModelError::Missing(format!(
+                    "the settings name {models} chat models and {keys} of their keys: set as many \
+                     keys as models, in the same order, empty where a model needs none; one key \
+                     alone is for models that are all at one service"
+                )));
+            }
+        }
+        Ok(chain)
+    }
+}
+
+fn refuse(why: &str) -> ModelError {
+    ModelError::Missing(format!("a chat model's setting {why}"))
 }
 
 fn parse_price(text: &str) -> Option<Price> {

@@ -58,6 +58,10 @@ async fn both(reply: Reply, ask: &ChatAsk) -> [Result<ChatAnswer, ModelError>; 2
     outcomes
 }
 
+fn text(words: &str) -> Reply {
+    Reply::Text(words.to_owned())
+}
+
 async fn body(body: Value) -> Result<ChatAnswer, ModelError> {
     let server = ChatServer::start(move |_| Reply::Body(body.clone())).await;
     chat(&server.url()).answer(&patient(), None).await
@@ -82,7 +86,7 @@ fn kind(outcome: &Result<ChatAnswer, ModelError>) -> Kind {
 
 #[tokio::test]
 async fn a_question_is_sent_as_services_expect_it_and_the_answer_comes_back() {
-    let server = ChatServer::start(|_| Reply::Text("good night".to_owned())).await;
+    let server = ChatServer::start(|_| text("good night")).await;
     let chat = chat(&server.url());
     let answer = chat.answer(&patient(), None).await.unwrap();
     let tokens = TokensUsed { input: 2_000, output: 1_010 };
@@ -104,7 +108,7 @@ async fn a_question_is_sent_as_services_expect_it_and_the_answer_comes_back() {
 
 #[tokio::test]
 async fn a_stream_is_heard_piece_by_piece() {
-    let server = ChatServer::start(|_| Reply::Text("grün und 🧶 so".to_owned())).await;
+    let server = ChatServer::start(|_| text("grün und 🧶 so")).await;
     let (pieces, answer) = listen(&chat(&server.url()), &patient()).await;
     let answer = answer.unwrap();
     assert_eq!(pieces, ["grün ", "und ", "🧶 ", "so"]);
@@ -220,7 +224,7 @@ async fn a_short_question_is_answered_or_given_up_in_time_whatever_the_fault() {
 
 #[tokio::test]
 async fn nobody_no_name_and_no_certificate_are_unavailable() {
-    let plain = ChatServer::start(|_| Reply::Text("hello".to_owned())).await;
+    let plain = ChatServer::start(|_| text("hello")).await;
     let encrypted = plain.url().replacen("http:", "https:", 1);
     for url in [server::nobody().await, "http://quipu.invalid/v1".to_owned(), encrypted] {
         let chat = chat(&url);
@@ -234,7 +238,7 @@ async fn nobody_no_name_and_no_certificate_are_unavailable() {
 
 #[tokio::test]
 async fn a_redirect_is_not_followed() {
-    let other = ChatServer::start(|_| Reply::Text("hello".to_owned())).await;
+    let other = ChatServer::start(|_| text("hello")).await;
     let to = other.url();
     for status in [301, 302, 303, 307, 308] {
         let to = to.clone();
@@ -337,7 +341,7 @@ async fn what_was_heard_before_a_failure_is_no_answer() {
 #[tokio::test]
 async fn a_service_that_keeps_failing_rests_and_is_tried_again() {
     let server = ChatServer::start(|asked| match asked["messages"][1]["content"].as_str() {
-        Some("well?") => Reply::Text("well".to_owned()),
+        Some("well?") => text("well"),
         _ => Reply::Faulty(Fault::ServiceUnavailable, String::new()),
     })
     .await;
@@ -414,6 +418,33 @@ fn a_setting_names_a_model_its_place_and_its_price() {
         let error = parse(bad).and_then(RemoteChat::new).unwrap_err();
         assert!(matches!(error, ModelError::Missing(_)), "{bad}");
         assert!(!error.to_string().contains("secret"), "{error}");
+    }
+}
+
+#[tokio::test]
+async fn a_key_goes_to_the_service_it_is_for() {
+    let (one, two) =
+        (ChatServer::start(|_| text("one")).await, ChatServer::start(|_| text("two")).await);
+    let at = |name: &str, server: &ChatServer| format!("{name}@{}", server.url());
+    let (a, b, c) = (at("a", &one), at("b", &two), at("c", &one));
+    let chain = ChatConfig::chain(&[&a, &b], &["sk-a", ""]).unwrap();
+    for config in chain {
+        RemoteChat::new(config).unwrap().answer(&patient(), None).await.unwrap();
+    }
+    assert!(one.requests()[0].head.contains("authorization: bearer sk-a"));
+    assert!(!two.requests()[0].head.contains("authorization"));
+
+    let keys = |settings: &[&str], keys: &[&str]| {
+        let chain = ChatConfig::chain(settings, keys)?;
+        Ok(chain.iter().map(|config| config.api_key.is_some()).collect::<Vec<_>>())
+    };
+    assert_eq!(keys(&[&a, &c], &["secret"]), Ok(vec![true, true]), "at one service");
+    assert_eq!(keys(&[&a, &b], &[]), Ok(vec![false, false]));
+    assert_eq!(keys(&[], &[]), Ok(vec![]));
+    for wrong in [vec!["secret"], vec!["secret", "secret", ""]] {
+        let error: ModelError = keys(&[&a, &b], &wrong).unwrap_err();
+        assert!(!error.to_string().contains("secret"), "{error}");
+        assert!(error.to_string().contains("2 chat models"), "{error}");
     }
 }
 

@@ -1,6 +1,9 @@
 //! `quipu doctor`
 
+use std::time::Duration;
+
 use clap::Args;
+use quipu_core::model::{AnswerSchema, ChatAsk, Message};
 use quipu_engine::{Engine, Health};
 use serde_json::json;
 
@@ -103,6 +106,7 @@ impl Doctor {
         if let (Ok(engine), true) = (&engine, pending.is_empty()) {
             checks.push(self.embedder(engine).await);
         }
+        checks.extend(self.chats().await);
         match health {
             Ok(health) => checks.extend(judge(&health)),
             Err(error) => checks.push(Check::new(
@@ -134,6 +138,35 @@ impl Doctor {
             Ok(embedder) => Check::new("embedder", true, embedder.model().name.clone(), FIX),
             Err(error) => warn(error.to_string()),
         }
+    }
+}
+
+impl Doctor {
+    /// Whether each chat model answers in the form it is asked for. The question costs some tokens,
+    /// and finds out what no setting says: a wrong name or key, or a service that takes no schema.
+    async fn chats(&self) -> Vec<Check> {
+        const FIX: &str = "correct QUIPU_CHAT or its key; nothing is extracted while no chat model \
+                           answers, and what is saved and recalled is not affected";
+        // What is wrong with the settings is said beside the embedder already.
+        let chats = self.models.open().map(|models| models.chats()).unwrap_or_default();
+        let properties = json!({ "yes": { "type": "boolean" } });
+        let schema = json!({ "type": "object", "properties": properties, "required": ["yes"],
+            "additionalProperties": false });
+        let ask = ChatAsk {
+            messages: vec![Message::user("Answer with the JSON object {\"yes\": true}.")],
+            schema: Some(AnswerSchema { name: "check", schema }),
+            max_tokens: 64,
+            within: Duration::from_secs(20),
+        };
+        let mut checks = Vec::new();
+        for chat in chats {
+            let (good, found) = match chat.answer(&ask, None).await {
+                Ok(_) => (true, format!("{} answers", chat.name())),
+                Err(error) => (false, format!("{}: {error}", chat.name())),
+            };
+            checks.push(Check::new("chat model", good, found, FIX).or_warn());
+        }
+        checks
     }
 }
 
