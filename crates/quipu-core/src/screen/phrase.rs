@@ -22,6 +22,8 @@ pub(super) struct Token {
     /// Whether a sentence, a clause after a colon or a line begins here. Words such as "please" do
     /// not count: what follows them begins the sentence as well.
     pub opens: bool,
+    /// Whether it follows a comma, or a filler that does.
+    pub after_comma: bool,
     pub sentence: usize,
 }
 
@@ -120,7 +122,7 @@ impl Heard {
     pub fn new(text: &str) -> Self {
         let folded = fold(text);
         let mut heard = Self::default();
-        let (mut end, mut sentence, mut opens) = (0, 0, true);
+        let (mut end, mut sentence, mut opens, mut after_comma) = (0, 0, true, false);
         for word in words(&folded) {
             let between = &folded[end..word.start];
             let ends = ends_sentence(between, end == 0);
@@ -129,10 +131,12 @@ impl Heard {
                 sentence += 1;
             }
             opens |= ends || opens_clause(between);
+            after_comma = (after_comma && !ends) || between.contains([',', '，', '、', '،']);
             end = word.end;
             let filler = FILLERS.contains(&word.text.as_str());
-            heard.tokens.push(Token { text: word.text, opens, sentence });
+            heard.tokens.push(Token { text: word.text, opens, after_comma, sentence });
             opens &= filler;
+            after_comma &= filler;
         }
         if !heard.tokens.is_empty() {
             heard.asked.push(folded[end..].contains(['?', '？', '؟']));
@@ -152,8 +156,7 @@ fn ends_sentence(between: &str, first: bool) -> bool {
 }
 
 fn opens_clause(between: &str) -> bool {
-    between
-        .contains([':', ';', '：', '；', '—', '–', '•', '|', '>', '{', '[', '*', '=', '，', '、'])
+    between.contains([':', ';', '：', '；', '—', '–', '•', '|', '>', '{', '[', '*', '='])
         || between.contains(" - ")
         || between.contains(". ")
 }
