@@ -26,17 +26,19 @@ const SELF: &[&str] = &[
     "nuestro|nuestra|nuestros|nuestras", "soy", "estoy", "tengo", "vivo", "prefiero", "quiero",
     "necesito", "puedo", "hablo", "bebo", "conozco", "creo", "pienso", "nací", "escribo", "cocino",
     "conduzco", "viajo", "compro", "odio", "aprendo", "duermo", "sé", "voy a", "llevo", "suelo",
-    "tomo", "salgo", "estudié", "crecí", "trabajé", "viví", "llamo", "gusta|gustan|encanta|encantan",
+    "tomo", "salgo", "estudié", "hice", "compré", "adopté", "empecé", "tuve", "estuve", "aprendí", "enseño", "desayuno", "ceno", "nado", "bailo", "mido", "calzo", "levanto", "acuesto", "veo", "crecí", "trabajé", "viví", "llamo", "gusta|gustan|encanta|encantan",
     "somos", "tenemos", "vivimos", "cumplo", "toco el|la", "manejo", "entreno", "colecciono",
     // Italian
     "io", "mio", "mia", "miei", "mie", "noi", "nostro|nostra|nostri|nostre", "sono", "ho",
     "abito", "preferisco", "voglio", "vorrei", "devo", "faccio", "parlo", "mangio", "bevo",
-    "penso", "credo", "vado", "guido", "leggo", "scrivo", "suono", "chiamo", "piace|piacciono",
+    "penso", "credo", "vado", "sto", "insegno", "cucino", "nuoto", "dormo", "dipingo", "studiavo", "imparo", "guido", "leggo", "scrivo", "suono", "chiamo", "piace|piacciono",
     "abbiamo", "siamo", "lavoriamo", "viviamo", "detesto", "adoro", "nato|nata a|in|nel",
+    "^ wohne|arbeite|komme|heiße|liebe|spiele|esse|trinke|studiere|lerne|bin|habe|fahre|lebe|mag _",
+    "^ live|lived|working|work in|at|as|for|near|with", "^ moved to|here|from|in", "^ born|raised in|on|and", "^ grew up", "^ am|been a|an|in|to|from|vegan|vegetarian|learning|living|working",
     // Portuguese
     "eu", "meu", "meus", "minha", "minhas", "mim", "comigo", "nosso|nossa|nossos|nossas", "sou",
     "estou", "tenho", "moro", "prefiro", "quero", "preciso", "posso", "vou", "faço", "falo",
-    "acho", "nasci", "odeio", "leio", "escrevo", "dirijo", "chamo", "cresci", "temos", "moramos",
+    "acho", "nasci", "odeio", "leio", "escrevo", "dirijo", "chamo", "cresci", "temos", "comprei", "adotei", "comecei", "aprendi", "tive", "fiz", "estive", "ensino", "acordo", "durmo", "calço", "ando", "moramos",
     "gosto de|do|da|muito|mais", "trabalhei", "morei", "costumo",
     // Dutch
     "ik", "mijn", "mij", "wij", "onze", "ons", "ben in|een|allergisch|van",
@@ -49,7 +51,7 @@ const SELF: &[&str] = &[
     // Chinese, Japanese, Korean
     "我", "咱", "俺", "本人", "私", "僕", "わたし", "わたくし", "ぼく", "あたし", "オレ", "自分",
     "うちの", "と申します", "住んでいます", "住んでます", "が好きです", "が苦手です", "が嫌いです",
-    "働いています", "勤めています",
+    "働いています", "勤めています", "ています", "てます", "たいです", "飼って", "弟|妹|兄|姉|息子|娘|母|父|祖父|祖母 は|の|が",
     "나는", "나의", "나를", "나도", "나", "저는", "저의", "저를", "저도", "저", "내", "내가", "제",
     "제가", "우리", "우리는", "나에게", "저에게",
     // Hindi, Bengali, Arabic, Hebrew, Indonesian, Vietnamese

@@ -16,6 +16,8 @@ const ROLES: &[&str] = &[
     "admin",
     "prompt",
     "command",
+    "q",
+    "question",
 ];
 
 /// Whether the text holds role marks, tags, headings, fences, or data.

@@ -18,10 +18,12 @@ pub(super) fn orders(tokens: &[Token], at: usize) -> bool {
     }
     if CLEAR.contains(&word) || WORLD.contains(&word) {
         // "Call me Sam" and "give me a break" tell, and "forget it" is nothing.
-        return !matches!(
+        let tells = matches!(
             (word, next),
             ("forget", "it" | "me") | ("call" | "let", "me") | ("tell", "you")
-        ) && !(NOT_ALONE.contains(&word) && next.is_empty());
+        );
+        let alone = next.is_empty() && NOT_ALONE.contains(&word);
+        return !tells && !alone;
     }
     WITH_OBJECT.contains(&word) && OBJECTS.contains(&next)
 }

@@ -1,0 +1,283 @@
+//! Whether what is claimed was said.
+//!
+//! A proposal comes with the words it rests on. A model in somebody else's hands will quote innocent
+//! words for a claim of its own, so the claim has to be made of what it quotes: every name, number
+//! and address in it is in the evidence, most of its other words are, it does not turn a yes into a
+//! no, and it does not say "always" of what was said once. It compares words, not meanings: a
+//! retelling in quite other words is refused, and so is one in another language.
+
+mod lists;
+
+use std::collections::{HashMap, HashSet};
+use std::sync::LazyLock;
+
+use rust_stemmers::{Algorithm, Stemmer};
+use unicode_normalization::UnicodeNormalization;
+
+use super::phrase::fold;
+use crate::context::line::is_unseen;
+use crate::word::{is_east_asian, words};
+
+/// Languages whose little words are known here, each by its two letters.
+const LANGUAGES: [(&str, Algorithm); 7] = [
+    ("en", Algorithm::English),
+    ("de", Algorithm::German),
+    ("fr", Algorithm::French),
+    ("es", Algorithm::Spanish),
+    ("it", Algorithm::Italian),
+    ("pt", Algorithm::Portuguese),
+    ("nl", Algorithm::Dutch),
+];
+
+struct Known {
+    little: Vec<HashSet<String>>,
+    retelling: HashSet<String>,
+    negations: HashSet<String>,
+    refusals: HashSet<String>,
+    widening: HashSet<String>,
+    /// From a word to the groups of words it stands in.
+    alike: HashMap<String, Vec<usize>>,
+    numbers: HashMap<String, &'static str>,
+}
+
+static KNOWN: LazyLock<Known> = LazyLock::new(|| {
+    let folded = |list: &[&str]| list.iter().map(|word| fold(word)).collect::<HashSet<_>>();
+    let little =
+        |(code, _): &(&str, Algorithm)| stop_words::lookup(code).map(folded).unwrap_or_default();
+    let mut alike: HashMap<String, Vec<usize>> = HashMap::new();
+    for (group, members) in lists::ALIKE.iter().enumerate() {
+        for word in *members {
+            alike.entry(fold(word)).or_default().push(group);
+        }
+    }
+    let spelled = |(digits, names): &(&'static str, &[&str])| {
+        let digits = *digits;
+        names.iter().map(|name| (fold(name), digits)).collect::<Vec<_>>()
+    };
+    Known {
+        little: LANGUAGES.iter().map(little).collect(),
+        retelling: folded(lists::RETELLING),
+        negations: folded(lists::NEGATIONS),
+        refusals: folded(lists::REFUSALS),
+        widening: folded(lists::WIDENING),
+        alike,
+        numbers: lists::NUMBERS.iter().flat_map(spelled).collect(),
+    }
+});
+
+/// A word of a claim or of its evidence.
+#[derive(Debug, Clone)]
+struct Said {
+    text: String,
+    stems: [String; LANGUAGES.len()],
+    /// A name, a number, or a word that widens: it must have been said.
+    rare: bool,
+    clause: usize,
+}
+
+/// Whether what the claim says is said in the evidence.
+pub fn grounded(claim: &str, evidence: &[&str]) -> bool {
+    let claim: String = claim.nfkc().filter(|c| !is_unseen(*c)).collect();
+    let evidence: Vec<String> =
+        evidence.iter().map(|text| text.nfkc().filter(|c| !is_unseen(*c)).collect()).collect();
+    let joined = evidence.join("\n");
+    if !addresses(&claim).all(|address| joined.to_lowercase().contains(&address)) {
+        return false;
+    }
+    let claimed = read(&claim);
+    let said = read(&joined);
+    if !same_language(&claim, &joined) {
+        return false;
+    }
+    let (dense_found, dense) = dense_pairs(&claim, &joined);
+    let (mut found, mut content, mut rare) = (0, 0, 0);
+    for word in claimed.iter().filter(|word| word.rare || !says_nothing(&word.text)) {
+        let is_said = said.iter().any(|other| same(word, other));
+        if word.rare {
+            if !is_said {
+                return false;
+            }
+            rare += 1;
+        } else {
+            content += 1;
+            found += usize::from(is_said);
+        }
+    }
+    let enough = found * 3 >= content * 2 && dense_found * 3 >= dense * 2;
+    rare + content + dense > 0 && enough && keeps_the_sign(&claim, &claimed, &joined, &said)
+}
+
+/// Cuts a text into its words, and marks those that must have been said. What is written without
+/// spaces is left to `dense_pairs`.
+fn read(text: &str) -> Vec<Said> {
+    let stemmers: Vec<Stemmer> = LANGUAGES.iter().map(|l| Stemmer::create(l.1)).collect();
+    let (mut clause, mut end, mut opens) = (0, 0, true);
+    let mut found = Vec::new();
+    for word in words(text) {
+        let between = &text[end..word.start];
+        let ends = between.contains(['.', '!', '?', '\n', ':']);
+        if ends || between.contains([',', ';', '，', '。', '、']) {
+            clause += 1;
+        }
+        opens |= ends;
+        end = word.end;
+        if word.text.starts_with(is_east_asian) {
+            opens = false;
+            continue;
+        }
+        let plain = fold(&word.text);
+        if [
+            "but", "aber", "mais", "pero", "ma", "mas", "maar", "sondern", "although", "and",
+            "und", "et", "y", "e", "en", "because", "so", "then",
+        ]
+        .contains(&plain.as_str())
+        {
+            clause += 1;
+        }
+        let written = &text[word.start..word.end];
+        let capital = written.starts_with(char::is_uppercase);
+        let shouted = written.chars().filter(|c| c.is_uppercase()).count() > 1;
+        let digit = written.chars().any(|c| c.is_numeric());
+        let text = KNOWN.numbers.get(&plain).map_or(plain, |digits| (*digits).to_owned());
+        let little = says_nothing(&text);
+        let rare = digit
+            || KNOWN.widening.contains(&text)
+            || (!little && ((capital && !opens) || shouted));
+        let stems = std::array::from_fn(|n| stemmers[n].stem(&text).into_owned());
+        found.push(Said { text, stems, rare, clause });
+        opens = false;
+    }
+    found
+}
+
+/// Whether a word is there for the sake of the sentence only.
+fn says_nothing(word: &str) -> bool {
+    KNOWN.retelling.contains(word)
+        || KNOWN.negations.contains(word)
+        || KNOWN.little.iter().any(|list| list.contains(word))
+        || (word.chars().count() == 1 && !word.chars().all(char::is_numeric))
+}
+
+/// Whether two words are the same but for their ending, or stand for each other.
+fn same(a: &Said, b: &Said) -> bool {
+    if a.text == b.text {
+        return true;
+    }
+    if a.text.chars().any(char::is_numeric) || b.text.chars().any(char::is_numeric) {
+        return false;
+    }
+    let stems = a.stems.iter().zip(&b.stems).any(|(a, b)| a == b && a.chars().count() > 2);
+    let alike = || {
+        let groups = KNOWN.alike.get(&a.text).zip(KNOWN.alike.get(&b.text));
+        groups.is_some_and(|(a, b)| a.iter().any(|group| b.contains(group)))
+    };
+    stems || (!a.rare && (alike() || ends_differently(&a.text, &b.text)))
+}
+
+/// "teach" and "teacher": one beginning of five letters or more, and little behind it.
+fn ends_differently(a: &str, b: &str) -> bool {
+    let shared = a.chars().zip(b.chars()).take_while(|(a, b)| a == b).count();
+    let rest = |word: &str| word.chars().count() - shared;
+    shared >= 5 && rest(a) <= 3 && rest(b) <= 3 && rest(a) + rest(b) <= 4
+}
+
+/// Addresses of a text, in lower case.
+fn addresses(text: &str) -> impl Iterator<Item = String> + '_ {
+    text.split_whitespace().filter_map(|run| {
+        let run = run.trim_matches(|c: char| !c.is_alphanumeric() && c != '/').to_lowercase();
+        let dotted = run.split_once('.').is_some_and(|(name, end)| {
+            !name.is_empty() && end.chars().filter(|c| c.is_alphabetic()).count() > 1
+        });
+        (run.contains("://") || run.contains('@') || dotted).then_some(run)
+    })
+}
+
+/// Whether both texts can be of one language: told by their little words, if both have some.
+fn same_language(claim: &str, evidence: &str) -> bool {
+    let hits = |text: &str| -> Vec<usize> {
+        let own: Vec<String> = words(text).iter().map(|word| fold(&word.text)).collect();
+        let count = |list: &HashSet<String>| own.iter().filter(|w| list.contains(*w)).count();
+        KNOWN.little.iter().map(count).collect()
+    };
+    let (claim, evidence) = (hits(claim), hits(evidence));
+    let best = |hits: &[usize]| hits.iter().copied().max().unwrap_or(0);
+    let (most_claim, most_evidence) = (best(&claim), best(&evidence));
+    // One little word is shared by too many languages to tell them apart.
+    most_claim < 2
+        || most_evidence < 2
+        || claim.iter().zip(&evidence).any(|(c, e)| *c == most_claim && *e * 2 >= most_evidence)
+}
+
+/// How many pairs of neighbouring characters of the claim are in the evidence, of how many.
+/// Katakana writes names and loans, so a run of it must be there as a whole.
+fn dense_pairs(claim: &str, evidence: &str) -> (usize, usize) {
+    let katakana = |c: char| matches!(c, '\u{30a0}'..='\u{30ff}');
+    let runs = dense_runs(claim);
+    let foreign = |run: &&String| run.chars().count() > 1 && run.chars().all(katakana);
+    if !runs.iter().filter(foreign).all(|run| evidence.contains(run.as_str())) {
+        return (0, 1);
+    }
+    let pairs: Vec<String> = runs.iter().flat_map(|run| pairs(run)).collect();
+    (pairs.iter().filter(|pair| evidence.contains(pair.as_str())).count(), pairs.len())
+}
+
+/// What is written without spaces, without the words that a retelling adds.
+fn dense_runs(text: &str) -> Vec<String> {
+    let mut rest = text.to_owned();
+    for phrase in lists::RETELLING_DENSE {
+        rest = rest.replace(phrase, " ");
+    }
+    let runs = rest.split(|c: char| !is_east_asian(c)).filter(|run| !run.is_empty());
+    runs.map(str::to_owned).collect()
+}
+
+/// Every two neighbours, or a character that stands alone.
+fn pairs(run: &str) -> Vec<String> {
+    let chars: Vec<char> = run.chars().collect();
+    if chars.len() == 1 {
+        return vec![run.to_owned()];
+    }
+    chars.windows(2).map(|pair| pair.iter().collect()).collect()
+}
+
+/// Whether a claim says no exactly where its evidence does. Only clauses that have a word of the
+/// claim count: "I don't mind, I live in Berlin" says yes to Berlin.
+fn keeps_the_sign(claim: &str, claimed: &[Said], evidence: &str, said: &[Said]) -> bool {
+    let denies = |word: &Said| KNOWN.negations.contains(&word.text);
+    let refuses = |word: &Said| denies(word) || KNOWN.refusals.contains(&word.text);
+    let dense = |text: &str| {
+        ["不", "没", "別に", "无", "无法", "ない", "ません", "ぬ"]
+            .iter()
+            .any(|no| text.contains(no))
+    };
+    let claim_denies = claimed.iter().any(denies) || dense(claim);
+    let claim_refuses = claim_denies || claimed.iter().any(refuses);
+    let evidence_refuses = said.iter().any(refuses) || dense(evidence);
+    if claim_denies && !evidence_refuses {
+        return false;
+    }
+    if claim_refuses {
+        return true;
+    }
+    let content = |word: &&Said| word.rare || !says_nothing(&word.text);
+    let clauses: HashSet<usize> = said
+        .iter()
+        .filter(|other| claimed.iter().filter(content).any(|word| same(word, other)))
+        .map(|other| other.clause)
+        .collect();
+    let own: Vec<String> = dense_runs(claim).iter().flat_map(|run| pairs(run)).collect();
+    let mut about = evidence
+        .split(['，', '。', '、', '；', '！', '？', ',', '.', ';', '!', '?', '\n'])
+        .filter(|clause| own.iter().any(|pair| clause.contains(pair.as_str())))
+        .peekable();
+    if about.peek().is_some() && about.all(dense) {
+        return false;
+    }
+    clauses.is_empty()
+        || clauses
+            .iter()
+            .any(|clause| !said.iter().any(|word| word.clause == *clause && denies(word)))
+}
+
+#[cfg(test)]
+mod tests;

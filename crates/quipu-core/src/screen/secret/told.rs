@@ -1,0 +1,385 @@
+//! Secrets that are told by the words around them: "my password is ...".
+
+use std::collections::{HashMap, HashSet};
+use std::ops::Range;
+use std::sync::LazyLock;
+
+use super::{Run, is_mixed, runs};
+use crate::screen::phrase::fold;
+use crate::word::{Word, words};
+
+/// What a value may look like to be taken for the secret that was named.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Value {
+    /// Anything, if it is said to be it; a plain word only where the sentence ends.
+    Password,
+    /// Four digits or more, or a mixture.
+    Code,
+    /// Three or four digits.
+    Check,
+    /// Something long and mixed.
+    Key,
+    /// Digits, with dashes or without.
+    Number,
+}
+
+/// Names of secrets, as words with a space between.
+#[rustfmt::skip]
+const NAMES: &[(&str, Value)] = &[
+    ("password", Value::Password), ("passwords", Value::Password), ("passwd", Value::Password), ("pwd", Value::Password), ("pw", Value::Password),
+    ("passphrase", Value::Password), ("pass phrase", Value::Password), ("passwort", Value::Password), ("kennwort", Value::Password), ("passwörter", Value::Password),
+    ("zugangsdaten", Value::Password), ("mot de passe", Value::Password), ("mdp", Value::Password), ("contraseña", Value::Password), ("clave", Value::Password),
+    ("parola d'ordine", Value::Password), ("parola chiave", Value::Password), ("senha", Value::Password), ("palavra passe", Value::Password), ("wachtwoord", Value::Password),
+    ("hasło", Value::Password), ("пароль", Value::Password), ("şifre", Value::Password), ("şifrem", Value::Password), ("lösenord", Value::Password), ("adgangskode", Value::Password), ("passord", Value::Password),
+    ("密码", Value::Password), ("密碼", Value::Password), ("口令", Value::Password), ("パスワード", Value::Password), ("暗証番号", Value::Code), ("비밀번호", Value::Password), ("비밀번호는", Value::Password),
+    ("wifi key", Value::Password), ("wi fi key", Value::Password), ("wlan schlüssel", Value::Password), ("clé wifi", Value::Password), ("clave wifi", Value::Password), ("clave del wifi", Value::Password), ("network key", Value::Password), ("wlan key", Value::Password),
+    ("login", Value::Key), ("credentials", Value::Key), ("security answer", Value::Password), ("secret answer", Value::Password), ("master password", Value::Password),
+    ("passcode", Value::Code), ("pin", Value::Code), ("pin code", Value::Code), ("pin number", Value::Code), ("pincode", Value::Code), ("puk", Value::Code), ("geheimzahl", Value::Code), ("code pin", Value::Code), ("código pin", Value::Code), ("codice pin", Value::Code),
+    ("door code", Value::Code), ("gate code", Value::Code), ("alarm code", Value::Code), ("access code", Value::Code), ("entry code", Value::Code), ("unlock code", Value::Code), ("lock code", Value::Code), ("safe code", Value::Code), ("safe combination", Value::Code), ("locker combination", Value::Code), ("keypad code", Value::Code), ("garage code", Value::Code), ("türcode", Value::Code), ("zugangscode", Value::Code), ("code d'accès", Value::Code), ("digicode", Value::Code), ("código de acceso", Value::Code), ("código de la alarma", Value::Code), ("código de la puerta", Value::Code), ("toegangscode", Value::Code), ("pincode is", Value::Code),
+    ("verification code", Value::Code), ("security code", Value::Code), ("one time code", Value::Code), ("one time password", Value::Code), ("one time passcode", Value::Code), ("otp", Value::Code), ("2fa code", Value::Code), ("2fa", Value::Code), ("mfa code", Value::Code), ("login code", Value::Code), ("sign in code", Value::Code), ("auth code", Value::Code), ("authentication code", Value::Code), ("authenticator code", Value::Code), ("confirmation code", Value::Code), ("sms code", Value::Code), ("backup code", Value::Code), ("backup codes", Value::Code), ("recovery code", Value::Code), ("recovery codes", Value::Code), ("tan", Value::Code), ("einmalcode", Value::Code), ("einmalpasswort", Value::Code), ("bestätigungscode", Value::Code), ("sicherheitscode", Value::Code), ("code de vérification", Value::Code), ("code de confirmation", Value::Code), ("code de sécurité", Value::Code), ("código de verificación", Value::Code), ("código de seguridad", Value::Code), ("código de confirmación", Value::Code), ("codice di verifica", Value::Code), ("codice di sicurezza", Value::Code), ("código de verificação", Value::Code), ("código de segurança", Value::Code), ("verificatiecode", Value::Code), ("验证码", Value::Code), ("驗證碼", Value::Code), ("認証コード", Value::Code), ("確認コード", Value::Code), ("인증번호", Value::Code), ("인증번호는", Value::Code), ("код подтверждения", Value::Code),
+    ("cvv", Value::Check), ("cvc", Value::Check), ("cvv2", Value::Check), ("csc", Value::Check), ("card security code", Value::Check),
+    ("api key", Value::Key), ("apikey", Value::Key), ("api token", Value::Key), ("access token", Value::Key), ("access key", Value::Key), ("secret key", Value::Key), ("private key", Value::Key), ("refresh token", Value::Key), ("auth token", Value::Key), ("bearer", Value::Key), ("bearer token", Value::Key), ("client secret", Value::Key), ("secret", Value::Key), ("token", Value::Key), ("accountkey", Value::Key), ("sharedaccesskey", Value::Key), ("encryption key", Value::Key), ("license key", Value::Key), ("licence key", Value::Key), ("product key", Value::Key), ("recovery key", Value::Key), ("basic", Value::Key), ("api schlüssel", Value::Key), ("schlüssel", Value::Key), ("clé api", Value::Key), ("clé d'api", Value::Key), ("clé secrète", Value::Key), ("clave api", Value::Key), ("clave de api", Value::Key), ("chiave api", Value::Key), ("chave de api", Value::Key), ("chave api", Value::Key), ("api sleutel", Value::Key), ("密钥", Value::Key), ("令牌", Value::Key), ("トークン", Value::Key), ("apiキー", Value::Key), ("秘密鍵", Value::Key), ("key", Value::Key), ("webhook secret", Value::Key), ("signing secret", Value::Key), ("session cookie", Value::Key), ("session id", Value::Key),
+    ("ssn", Value::Number), ("social security number", Value::Number), ("social security", Value::Number), ("sozialversicherungsnummer", Value::Number), ("passport number", Value::Number), ("numéro de sécurité sociale", Value::Number), ("routing number", Value::Number), ("account number", Value::Number), ("kontonummer", Value::Number), ("número de cuenta", Value::Number), ("card number", Value::Number), ("kartennummer", Value::Number),
+];
+
+/// What may stand between a name and its value and say that it is one.
+#[rustfmt::skip]
+const SAYS: &[&str] = &[
+    "is", "was", "are", "equals", "will", "be", "should", "now", "currently", "still", "just", "simply", "ist", "war", "lautet", "heißt", "est", "c'est", "c", "era", "es", "è", "e", "é", "são", "to",
+    "auf", "en", "a", "als", "as", "set", "changed", "reset", "gesetzt", "geändert", "是", "为", "為", "は", "が", "was", "jest", "это", "number", "code", "=", "s", "using", "with", "i", "use", "value", "string",
+];
+/// What opens a place or an owner between them: "the password for the router is ...".
+#[rustfmt::skip]
+const OF: &[&str] = &["for", "to", "of", "on", "at", "für", "von", "vom", "zum", "meines", "meiner", "pour", "de", "du", "del", "para", "per", "di", "della", "do", "da", "voor", "van", "in", "im"];
+/// Words that make another thing of the name.
+#[rustfmt::skip]
+const ANOTHER: &[&str] = &[
+    "manager", "managers", "policy", "policies", "hint", "reset", "resets", "hash", "hashing", "protected", "generator", "field", "strength", "prompt", "less", "based", "authentication", "rotation", "board", "cushion", "drop", "point", "pal", "bowling", "value", "pair", "pairs", "ring", "ideas", "stakeholder", "takeaway", "result", "results", "players", "signature", "budget", "limit", "limits", "count", "santa", "sauce", "garden", "west",
+];
+/// Plain words that follow "the password is" and are no password.
+#[rustfmt::skip]
+const PLAIN: &[&str] = &[
+    "weak", "strong", "secure", "insecure", "old", "new", "forgotten", "expired", "expiring", "wrong", "correct", "required", "needed", "missing", "empty", "invalid", "incorrect", "long", "short", "safe", "unsafe", "stored", "saved", "changed", "reset", "always", "never", "not", "in", "on", "the", "a", "an", "my", "too", "very", "so", "same", "different", "secret", "private", "unknown", "lost", "hard", "easy", "complicated", "complex", "simple", "good", "bad", "fine", "ok", "okay", "here", "there", "below", "above", "it", "that", "this", "what", "no", "yes", "being", "going", "something", "nothing", "none", "hidden", "encrypted", "hashed", "shared", "compromised", "leaked", "stolen", "again", "and", "or", "but", "due", "about", "for", "to", "by", "at", "set", "working", "blocked", "locked", "ready", "important", "optional", "generated", "rotated", "one", "from", "with", "written", "unique", "redacted",
+    "schwach", "stark", "sicher", "unsicher", "falsch", "vergessen", "abgelaufen", "neu", "alt", "lang", "kurz", "nicht", "zu", "sehr", "weg", "geheim", "faible", "fort", "oublié", "expiré", "perdu", "trop", "pas", "le", "la", "un", "une", "incorrect", "débil", "segura", "seguro", "olvidada", "incorrecta", "caducada", "muy", "no", "larga", "corta", "difícil", "fácil", "debole", "sicura", "scaduta", "dimenticata", "molto", "non", "fraca", "forte", "esquecida", "expirada", "muito", "não", "zwak", "sterk", "vergeten", "verlopen", "niet", "te",
+];
+
+pub(super) fn find(text: &str) -> Vec<Range<usize>> {
+    let words = words(text);
+    let folded: Vec<String> = words.iter().map(|word| fold(&word.text)).collect();
+    let mut found = Vec::new();
+    for at in 0..words.len() {
+        if let Some((length, value)) = name_at(&folded[at..]) {
+            found.extend(value_after(text, &words, &folded, at, at + length, value));
+        }
+        if let Some(range) = seed_phrase(text, &words, &folded, at) {
+            found.push(range);
+        }
+    }
+    found.extend(codes_before(text, &words, &folded));
+    found.extend(keys_nearby(text, &words, &folded));
+    found
+}
+
+/// The names by their first word, and the lists, spelled as folded text is.
+struct Known {
+    names: HashMap<String, Vec<(Vec<String>, Value)>>,
+    says: HashSet<String>,
+    of: HashSet<String>,
+    another: HashSet<String>,
+    plain: HashSet<String>,
+}
+
+static KNOWN: LazyLock<Known> = LazyLock::new(|| {
+    let mut names: HashMap<String, Vec<(Vec<String>, Value)>> = HashMap::new();
+    for (name, value) in NAMES {
+        let own: Vec<_> = words(&fold(name)).into_iter().map(|word| word.text).collect();
+        if let Some(first) = own.first() {
+            names.entry(first.clone()).or_default().push((own, *value));
+        }
+    }
+    let folded = |list: &[&str]| list.iter().map(|word| fold(word)).collect();
+    Known {
+        names,
+        says: folded(SAYS),
+        of: folded(OF),
+        another: folded(ANOTHER),
+        plain: folded(PLAIN),
+    }
+});
+
+/// The longest name that begins here, and how many words it has.
+fn name_at(folded: &[String]) -> Option<(usize, Value)> {
+    let names = KNOWN.names.get(folded.first()?)?;
+    let said = names.iter().filter(|(name, _)| folded.starts_with(name));
+    said.map(|(name, value)| (name.len(), *value)).max_by_key(|(length, _)| *length)
+}
+
+/// The value that the name at `start..end` is given.
+fn value_after(
+    text: &str,
+    words: &[Word],
+    folded: &[String],
+    start: usize,
+    end: usize,
+    value: Value,
+) -> Option<Range<usize>> {
+    if folded.get(end).is_some_and(|next| KNOWN.another.contains(next))
+        || (start > 0
+            && ["primary", "foreign", "bobby", "rolling", "public"]
+                .contains(&folded[start - 1].as_str()))
+    {
+        return None;
+    }
+    let mut from = words[end - 1].end;
+    // A dash or a plural joins the name to what follows, and is not the value's.
+    let (mut said, mut at, mut owner) = (false, end, 0);
+    loop {
+        let gap_end = words.get(at).map_or(text.len(), |word| word.start);
+        let gap = &text[from..gap_end];
+        if gap.contains(['\n']) && gap.trim().is_empty() && !said {
+            return None;
+        }
+        if gap.contains([':', '=', '：', '→', '“', '"', '\'', '`', '「', '『'])
+            || gap.contains("->")
+        {
+            said = true;
+            break;
+        }
+        if gap.contains(['.', '!', '?', '。', ';']) && gap.contains(char::is_whitespace) {
+            return None;
+        }
+        let Some(word) = folded.get(at) else { break };
+        if KNOWN.says.contains(word)
+            && (!word.is_ascii() || !is_mixed(run_at(text, words[at].start).text))
+        {
+            said = true;
+        } else if (KNOWN.of.contains(word) && owner == 0) || (owner > 0 && owner < 5 && !said) {
+            let run = run_at(text, words[at].start);
+            if owner > 0
+                && fits(value, run.text, false)
+                && is_mixed(run.text)
+                && run.text.len() >= 6
+            {
+                break;
+            }
+            owner += 1;
+        } else {
+            break;
+        }
+        from = words[at].end;
+        at += 1;
+    }
+    let lead = |c: char| c.is_whitespace() || ":=：→\"'`“”‘’>「『,".contains(c);
+    let offset = text[from..].len() - text[from..].trim_start_matches(lead).len();
+    let dash = text[from + offset..].strip_prefix("-> ").map_or(0, |_| 3);
+    let run = whole_value(text, from + offset + dash, value);
+    let quoted = text[..run.start].ends_with(['"', '\'', '`', '“', '‘', '「', '『']);
+    let plain = run.text.chars().all(char::is_alphabetic);
+    let ends = text[run.range().end..].trim_start().chars().next().is_none_or(|c| {
+        c.is_ascii_punctuation()
+            || "。！？，」』”’…".contains(c)
+            || text[run.range().end..].starts_with('\n')
+    });
+    if !fits(value, run.text, said) {
+        return None;
+    }
+    if plain
+        && value == Value::Password
+        && !quoted
+        && (!ends || KNOWN.plain.contains(&fold(run.text)))
+    {
+        return None;
+    }
+    Some(run.range())
+}
+
+/// The stretch at this place as a value of that kind: numbers may be grouped with spaces.
+fn whole_value(text: &str, start: usize, value: Value) -> Run<'_> {
+    let run = run_at(text, start);
+    if !matches!(value, Value::Number | Value::Code)
+        || !run.text.starts_with(|c: char| c.is_ascii_digit())
+    {
+        return run;
+    }
+    let rest = &text[start..];
+    let end = rest.find(|c: char| !(c.is_ascii_digit() || matches!(c, ' ' | '-' | '.')));
+    let own = rest[..end.unwrap_or(rest.len())].trim_end_matches([' ', '-', '.']);
+    if own.len() > run.text.len() { Run { text: own, start } } else { run }
+}
+
+fn run_at(text: &str, start: usize) -> Run<'_> {
+    let rest = &text[start..];
+    // A password may hold any mark; only a space or a closing quotation mark ends it.
+    let end = rest.find(|c: char| c.is_whitespace() || "\"`“”」』。，、；".contains(c));
+    let own = rest[..end.unwrap_or(rest.len())]
+        .trim_end_matches(['.', ',', ';', ':', ')', '\'', '’', '?']);
+    Run { text: own, start }
+}
+
+fn fits(value: Value, run: &str, said: bool) -> bool {
+    let length = run.chars().count();
+    let digits = run.chars().filter(char::is_ascii_digit).count();
+    let only_digits = run.chars().all(|c| c.is_ascii_digit() || matches!(c, ' ' | '-' | '.'));
+    match value {
+        Value::Password => {
+            (length >= 4 && is_mixed(run)) || (said && length >= 3) || (length >= 8 && is_odd(run))
+        }
+        Value::Code => {
+            (only_digits && (4..=12).contains(&digits))
+                || (length >= 5 && digits >= 2 && is_mixed(run))
+        }
+        Value::Check => only_digits && (3..=4).contains(&digits),
+        Value::Key => is_random(run) || (said && length >= 8 && is_mixed(run) && digits >= 2),
+        Value::Number => {
+            digits >= 6 && run.chars().all(|c| c.is_ascii_alphanumeric() || " -.".contains(c))
+        }
+    }
+}
+
+/// Capitals amid small letters.
+fn is_odd(run: &str) -> bool {
+    run.chars().skip(1).any(char::is_uppercase) && run.chars().any(char::is_lowercase)
+}
+
+/// Whether a stretch looks drawn at random: long, with letters and digits well mixed.
+fn is_random(run: &str) -> bool {
+    let token = run.trim_matches(|c: char| !c.is_ascii_alphanumeric());
+    let plain = token.chars().all(|c| c.is_ascii_alphanumeric() || "_-./+=~".contains(c));
+    let digits = token.bytes().filter(u8::is_ascii_digit).count();
+    let letters = token.bytes().filter(u8::is_ascii_alphabetic).count();
+    let mut distinct: Vec<u8> = token.bytes().collect();
+    distinct.sort_unstable();
+    distinct.dedup();
+    plain
+        && token.len() >= 16
+        && digits >= 3
+        && letters >= 3
+        && distinct.len() >= 8
+        && !token.contains("://")
+}
+
+/// "482913 is your verification code".
+fn codes_before(text: &str, words: &[Word], folded: &[String]) -> Vec<Range<usize>> {
+    let mut found = Vec::new();
+    for at in 0..words.len() {
+        let digits = folded[at].bytes().filter(u8::is_ascii_digit).count();
+        if !(4..=8).contains(&digits) || digits != folded[at].len() {
+            continue;
+        }
+        let next = &folded[at + 1..folded.len().min(at + 8)];
+        let says = next
+            .first()
+            .is_some_and(|w| ["is", "ist", "est", "es", "是", "는"].contains(&w.as_str()));
+        let names = (0..next.len()).any(|n| {
+            name_at(&next[n..])
+                .is_some_and(|(_, value)| matches!(value, Value::Code | Value::Password))
+        });
+        if says && names && !text[words[at].start..].is_empty() {
+            found.push(words[at].start..words[at].end);
+        }
+    }
+    found
+}
+
+/// Random stretches within a few words of one that speaks of keys.
+fn keys_nearby(text: &str, words: &[Word], folded: &[String]) -> Vec<Range<usize>> {
+    const NEAR: usize = 6;
+    const KEYS: &[&str] = &[
+        "key",
+        "keys",
+        "token",
+        "tokens",
+        "secret",
+        "secrets",
+        "apikey",
+        "credential",
+        "credentials",
+        "bearer",
+        "authorization",
+        "schlussel",
+        "clave",
+        "chiave",
+        "chave",
+        "sleutel",
+        "passwort",
+        "password",
+    ];
+    let spoken: Vec<usize> = (0..words.len())
+        .filter(|at| KEYS.contains(&folded[*at].as_str()))
+        .filter(|at| {
+            !at.checked_sub(1)
+                .is_some_and(|b| ["primary", "foreign", "public"].contains(&folded[b].as_str()))
+        })
+        .collect();
+    if spoken.is_empty() {
+        return Vec::new();
+    }
+    runs(text)
+        .filter(|run| is_random(run.text) && !run.text.contains("://"))
+        .filter(|run| {
+            let first = words.partition_point(|word| word.end <= run.start);
+            let last = words.partition_point(|word| word.start < run.range().end);
+            spoken
+                .iter()
+                .any(|at| (*at < first && first - at <= NEAR) || (*at >= last && at - last < NEAR))
+        })
+        .map(|run| {
+            // `KEY=value`: the name stays.
+            let cut = run
+                .text
+                .find('=')
+                .filter(|at| is_random(&run.text[at + 1..]))
+                .map_or(0, |at| at + 1);
+            run.start + cut..run.range().end
+        })
+        .collect()
+}
+
+/// Twelve or more short words in a row behind "seed phrase" and the like.
+fn seed_phrase(text: &str, words: &[Word], folded: &[String], at: usize) -> Option<Range<usize>> {
+    const FEWEST: usize = 12;
+    let kind = [
+        "seed",
+        "recovery",
+        "mnemonic",
+        "backup",
+        "wallet",
+        "wiederherstellungs",
+        "recuperacion",
+        "recuperation",
+    ];
+    let noun = [
+        "phrase", "phrases", "words", "seed", "mnemonic", "frase", "worter", "mots", "wort",
+        "palabras", "key",
+    ];
+    let named = kind.contains(&folded[at].as_str())
+        && (folded.get(at + 1).is_some_and(|w| noun.contains(&w.as_str()))
+            || folded[at] == "mnemonic"
+            || folded[at] == "seed");
+    let named = named
+        || (["frase", "phrase"].contains(&folded[at].as_str())
+            && folded[at..].iter().take(4).any(|w| kind.contains(&w.as_str())));
+    if !named {
+        return None;
+    }
+    let short = |n: usize| {
+        let own = &text[words[n].start..words[n].end];
+        let number = own.bytes().all(|b| b.is_ascii_digit());
+        number || ((3..=8).contains(&own.len()) && own.bytes().all(|b| b.is_ascii_lowercase()))
+    };
+    let ordinary = |n: usize| {
+        [
+            "the", "and", "with", "for", "phrase", "words", "seed", "recovery", "from", "are",
+            "was", "is", "wallet", "has", "have", "you", "not", "but", "lost", "mnemonic",
+            "backup",
+        ]
+        .contains(&folded[n].as_str())
+    };
+    (at + 1..(at + 8).min(words.len())).find_map(|first| {
+        let length = (first..words.len()).take_while(|n| short(*n) && !ordinary(*n)).count();
+        let letters = (first..first + length)
+            .filter(|n| !folded[*n].bytes().all(|b| b.is_ascii_digit()))
+            .count();
+        (letters >= FEWEST).then(|| words[first].start..words[first + length - 1].end)
+    })
+}

@@ -1,0 +1,129 @@
+//! Which statements are of a kind that needs a person's consent before they are kept.
+//!
+//! Twelve kinds, told by words and phrases, plain ones and oblique ones: an insulin pump says as much
+//! as diabetes. A kind that is missed is kept without consent, so a word is listed if it mostly gives
+//! the kind away, and the figures of speech that use it are listed too, to be taken out first. It
+//! does not ask whether the statement is about the user or about somebody near them.
+
+mod body;
+mod figures;
+mod life;
+mod means;
+
+use std::sync::LazyLock;
+
+use super::phrase::{Heard, Phrases};
+
+/// What a statement reveals about a person.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Sensitive {
+    Health,
+    MentalHealth,
+    Finance,
+    Relationships,
+    Religion,
+    Politics,
+    Sexuality,
+    Biometrics,
+    Ethnicity,
+    CriminalRecord,
+    UnionMembership,
+    Immigration,
+}
+
+impl Sensitive {
+    pub const ALL: &[Self] = &[
+        Self::Health,
+        Self::MentalHealth,
+        Self::Finance,
+        Self::Relationships,
+        Self::Religion,
+        Self::Politics,
+        Self::Sexuality,
+        Self::Biometrics,
+        Self::Ethnicity,
+        Self::CriminalRecord,
+        Self::UnionMembership,
+        Self::Immigration,
+    ];
+
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Health => "health",
+            Self::MentalHealth => "mental health",
+            Self::Finance => "finance",
+            Self::Relationships => "relationships",
+            Self::Religion => "religion",
+            Self::Politics => "politics",
+            Self::Sexuality => "sexuality",
+            Self::Biometrics => "biometrics",
+            Self::Ethnicity => "ethnicity",
+            Self::CriminalRecord => "criminal record",
+            Self::UnionMembership => "union membership",
+            Self::Immigration => "immigration",
+        }
+    }
+
+    /// The built-in domain that such statements belong to, if there is one.
+    pub fn domain(self) -> Option<&'static str> {
+        match self {
+            Self::Health | Self::MentalHealth => Some("health"),
+            Self::Finance => Some("finance"),
+            Self::Relationships => Some("relationships"),
+            Self::Religion => Some("religion"),
+            _ => None,
+        }
+    }
+}
+
+static WORDS: LazyLock<Phrases<Sensitive>> = LazyLock::new(|| {
+    Phrases::new([
+        (Sensitive::Health, body::HEALTH),
+        (Sensitive::MentalHealth, body::MENTAL_HEALTH),
+        (Sensitive::Sexuality, body::SEXUALITY),
+        (Sensitive::Biometrics, body::BIOMETRICS),
+        (Sensitive::Relationships, life::RELATIONSHIPS),
+        (Sensitive::Religion, life::RELIGION),
+        (Sensitive::Politics, life::POLITICS),
+        (Sensitive::Ethnicity, life::ETHNICITY),
+        (Sensitive::UnionMembership, life::UNION_MEMBERSHIP),
+        (Sensitive::Finance, means::FINANCE),
+        (Sensitive::CriminalRecord, means::CRIMINAL_RECORD),
+        (Sensitive::Immigration, means::IMMIGRATION),
+    ])
+});
+static FIGURES: LazyLock<Phrases<()>> = LazyLock::new(|| Phrases::new([((), figures::FIGURES)]));
+
+/// The kind that most phrases of the text speak for; of several the narrower, if any does at all.
+pub fn category(text: &str) -> Option<Sensitive> {
+    /// Where two kinds are as likely, the one that is more often overlooked.
+    const NARROW_FIRST: [Sensitive; 12] = [
+        Sensitive::Immigration,
+        Sensitive::CriminalRecord,
+        Sensitive::UnionMembership,
+        Sensitive::Biometrics,
+        Sensitive::MentalHealth,
+        Sensitive::Sexuality,
+        Sensitive::Ethnicity,
+        Sensitive::Politics,
+        Sensitive::Religion,
+        Sensitive::Health,
+        Sensitive::Finance,
+        Sensitive::Relationships,
+    ];
+    let heard = Heard::new(text);
+    let figures: Vec<_> = FIGURES.find(&heard).map(|found| found.start..found.end).collect();
+    let mut counts = [0_usize; NARROW_FIRST.len()];
+    for found in WORDS.find(&heard) {
+        // A figure of speech takes its words with it, not a telling phrase that is longer.
+        let figure = figures.iter().any(|f| f.start <= found.start && found.end <= f.end);
+        if !figure && let Some(at) = NARROW_FIRST.iter().position(|kind| *kind == found.means) {
+            counts[at] += found.end - found.start;
+        }
+    }
+    let most = counts.iter().copied().max().filter(|most| *most > 0)?;
+    counts.iter().position(|count| *count == most).map(|at| NARROW_FIRST[at])
+}
+
+#[cfg(test)]
+mod tests;
