@@ -104,6 +104,18 @@ id_type!(
     /// The person the memory is about; leads every key and index.
     UserId, "usr");
 id_type!(
+    /// A piece of work that waits for its time.
+    JobId, "job");
+id_type!(
+    /// One question put to a chat model about a stretch of a conversation.
+    PassId, "pas");
+id_type!(
+    /// What happened in a stretch of a conversation.
+    EpisodeId, "epi");
+id_type!(
+    /// One call of a chat model.
+    CallId, "cal");
+id_type!(
     /// A memory. Stable through every change, correction, undo and restore.
     FactId, "mem");
 id_type!(
@@ -206,6 +218,18 @@ impl Ids {
     }
     pub fn usage(&mut self) -> UsageId {
         UsageId(self.draw())
+    }
+    pub fn job(&mut self) -> JobId {
+        JobId(self.draw())
+    }
+    pub fn pass(&mut self) -> PassId {
+        PassId(self.draw())
+    }
+    pub fn episode(&mut self) -> EpisodeId {
+        EpisodeId(self.draw())
+    }
+    pub fn call(&mut self) -> CallId {
+        CallId(self.draw())
     }
 }
 

@@ -6,7 +6,8 @@
 //!
 //! Reading order: [`id`] and [`time`] (the ground), [`fact`] (what is kept), [`origin`] and
 //! [`caller`] (who speaks, and how far they are believed), [`record`] (what each verb opens and
-//! closes), [`lifecycle`] (the status derived from it), [`session`] (what was said). What a message
+//! closes), [`lifecycle`] (the status derived from it), [`session`] (what was said), [`policy`] (what may
+//! happen without asking), [`learn`] (what a conversation may leave behind). What a message
 //! says, before any memory is looked up, is read in [`when`] (times), [`detect`] (domains) and
 //! [`name`] (memories by name); [`recall`] finds what bears on it, [`context`] puts that into a prompt.
 
@@ -16,6 +17,8 @@ pub mod detect;
 pub mod domain;
 pub mod fact;
 pub mod id;
+pub mod job;
+pub mod learn;
 pub mod lifecycle;
 pub mod limits;
 pub mod link;
@@ -23,6 +26,7 @@ pub mod model;
 pub mod name;
 pub mod operation;
 pub mod origin;
+pub mod policy;
 pub mod recall;
 pub mod record;
 pub mod screen;
@@ -39,14 +43,17 @@ pub use fact::{
     Category, Claim, Edit, Evidence, Force, Kind, MemoryType, State, Tier, Version, fingerprint,
 };
 pub use id::{
-    FactId, Ids, LinkId, OperationId, RetrievalId, TenantId, TurnId, UsageId, UserId, VersionId,
+    CallId, EpisodeId, FactId, Ids, JobId, LinkId, OperationId, PassId, RetrievalId, TenantId,
+    TurnId, UsageId, UserId, VersionId,
 };
+pub use job::{Job, JobKind, JobState};
 pub use lifecycle::{Status, status_of};
 pub use link::Link;
 pub use name::{Named, Names};
 pub use operation::{Operation, Verb};
 pub use origin::{Origin, Voice};
+pub use policy::Policy;
 pub use record::{Changes, Refusal, Stamp};
-pub use session::{NewTurn, Role, Session, Turn};
+pub use session::{Keep, Mark, NewTurn, Role, Session, SessionState, Span, Turn};
 pub use time::{AsOf, Period, Timestamp};
 pub use when::{Exactness, Mention, mentions};

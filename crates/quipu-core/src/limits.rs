@@ -27,3 +27,9 @@ pub const TRASH_DAYS: i64 = 30;
 pub const IDEMPOTENCY_DAYS: i64 = 7;
 /// How long it is remembered what went into a prompt (R150).
 pub const USAGE_DAYS: i64 = 90;
+/// How many stretches of one turn can be marked as somebody else's words.
+pub const SPANS: usize = 50;
+/// How many memories one turn can say it used.
+pub const USED: usize = 50;
+/// How long a guess waits for more evidence before it is let go (R109).
+pub const CANDIDATE_DAYS: i64 = 14;

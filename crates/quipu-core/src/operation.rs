@@ -25,10 +25,14 @@ pub enum Verb {
     Undo,
     Purge,
     Erase,
+    /// Whatever one pass over a conversation added, changed and proposed, together.
+    Learn,
+    /// What a person decided between two memories that contradict each other.
+    Resolve,
 }
 
 impl Verb {
-    pub const ALL: [Verb; 14] = [
+    pub const ALL: [Verb; 16] = [
         Verb::Save,
         Verb::Change,
         Verb::Correct,
@@ -43,6 +47,8 @@ impl Verb {
         Verb::Undo,
         Verb::Purge,
         Verb::Erase,
+        Verb::Learn,
+        Verb::Resolve,
     ];
 
     pub fn as_str(self) -> &'static str {
@@ -61,6 +67,8 @@ impl Verb {
             Verb::Undo => "undo",
             Verb::Purge => "purge",
             Verb::Erase => "erase",
+            Verb::Learn => "learn",
+            Verb::Resolve => "resolve",
         }
     }
 
@@ -88,4 +96,7 @@ pub struct Operation {
     pub undoes: Option<OperationId>,
     /// The operation that reversed this one, if one did and still stands.
     pub undone_by: Option<OperationId>,
+    /// The versions of the policy it was made under: the tenant's and the user's.
+    #[serde(default)]
+    pub policy: Option<String>,
 }

@@ -4,8 +4,9 @@
 //! and the versions to open. Nothing is edited in place and nothing here touches a database: the
 //! engine applies the answer in one transaction, and undo is the same answer turned around.
 
-use crate::fact::{Claim, Edit, State, Tier, Version};
+use crate::fact::{Claim, Edit, Evidence, State, Tier, Version};
 use crate::id::{FactId, Ids, OperationId, VersionId};
+use crate::limits;
 use crate::origin::Voice;
 use crate::time::{Period, Timestamp};
 
@@ -196,6 +197,29 @@ fn leave(
         changes.opens.push(gone);
     }
     Ok(changes)
+}
+
+/// More evidence for an inferred memory. The claim stays as it is, and so does its confidence: saying
+/// a thing twice does not make it surer, being seen by more than one eye does.
+pub fn reinforce(
+    old: &Version,
+    evidence: Vec<Evidence>,
+    turns: Vec<String>,
+    stamp: &mut Stamp,
+) -> Changes {
+    let mut new = stamp.copy(old);
+    for item in evidence {
+        let room = new.claim.evidence.len() < limits::EVIDENCE_ITEMS;
+        if room && !new.claim.evidence.contains(&item) {
+            new.claim.evidence.push(item);
+        }
+    }
+    for turn in turns {
+        if new.turns.len() < limits::TURNS && !new.turns.contains(&turn) {
+            new.turns.push(turn);
+        }
+    }
+    Changes::replace(old, [new])
 }
 
 /// *Confirm*: the person affirms an active memory. Resists fading; a human's yes makes it firm.

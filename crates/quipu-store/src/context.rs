@@ -1,6 +1,6 @@
 //! What went into prompts: frozen baselines, retrievals and their traces, and reported uses.
 
-use quipu_core::{FactId, RetrievalId, Timestamp, UsageId};
+use quipu_core::{FactId, RetrievalId, Timestamp, TurnId, UsageId};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use tokio_postgres::Row;
@@ -215,28 +215,69 @@ pub struct Usage {
     pub fact: FactId,
     pub session: Option<String>,
     pub retrieval: Option<RetrievalId>,
+    /// The turn that says it used it.
+    pub turn: Option<TurnId>,
     pub kind: String,
     pub influence: Option<String>,
     pub at: Timestamp,
 }
 
-pub async fn report_usage(scope: &Scope, new: &Usage) -> Result<()> {
+pub fn queue_usage(batch: &mut Batch, scope: &Scope, new: &Usage) {
     const SQL: &str = "insert into usage (user_id, tenant_id, usage_id, fact_id, session_id, \
-                       retrieval_id, type, influence, at) \
-                       values ($1, $2, $3, $4, $5, $6, $7, $8, $9)";
-    let params: [Param<'_>; 9] = [
-        &scope.user().uuid(),
-        &scope.tenant().uuid(),
-        &new.id.uuid(),
-        &new.fact.uuid(),
-        &new.session,
-        &new.retrieval.map(RetrievalId::uuid),
-        &new.kind,
-        &new.influence,
-        &new.at,
-    ];
-    scope.query(SQL, &params).await?;
-    Ok(())
+                       retrieval_id, turn_id, type, influence, at) \
+                       values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)";
+    batch.push_one(
+        SQL,
+        vec![
+            Box::new(scope.user().uuid()),
+            Box::new(scope.tenant().uuid()),
+            Box::new(new.id.uuid()),
+            Box::new(new.fact.uuid()),
+            Box::new(new.session.clone()),
+            Box::new(new.retrieval.map(RetrievalId::uuid)),
+            Box::new(new.turn.map(TurnId::uuid)),
+            Box::new(new.kind.clone()),
+            Box::new(new.influence.clone()),
+            Box::new(new.at),
+        ],
+    );
+}
+
+/// What a turn says it used.
+pub async fn used_by(scope: &Scope, turn: TurnId) -> Result<Vec<Usage>> {
+    const SQL: &str = "select usage_id, fact_id, session_id, retrieval_id, turn_id, type, \
+                       influence, at from usage where user_id = $1 and turn_id = $2 \
+                       order by usage_id";
+    all(&scope.query(SQL, &[&scope.user().uuid(), &turn.uuid()]).await?, use_of)
+}
+
+/// The last retrieval of a session before a moment: what a turn said then was given.
+pub async fn retrieval_before(
+    scope: &Scope,
+    session: &str,
+    before: Timestamp,
+) -> Result<Option<Retrieval>> {
+    const SQL: &str = concat!(
+        "select ",
+        retrieval_columns!(),
+        " from retrieval where user_id = $1 and session_id = $2 and at <= $3 \
+          order by at desc limit 1"
+    );
+    one(&scope.query(SQL, &[&scope.user().uuid(), &session, &before]).await?, retrieval)
+}
+
+fn use_of(row: &Row) -> Result<Usage> {
+    let mut c = Columns::of(row, "usage");
+    Ok(Usage {
+        id: UsageId::from_uuid(c.take()?),
+        fact: FactId::from_uuid(c.take()?),
+        session: c.take()?,
+        retrieval: c.take::<Option<Uuid>>()?.map(RetrievalId::from_uuid),
+        turn: c.take::<Option<Uuid>>()?.map(TurnId::from_uuid),
+        kind: c.take()?,
+        influence: c.take()?,
+        at: c.take()?,
+    })
 }
 
 /// Where a list of uses ended. One retrieval uses many memories at one moment, so the moment alone
@@ -257,10 +298,10 @@ pub async fn usage(
     limit: i64,
 ) -> Result<Vec<Usage>> {
     const SQL: &str = "select * from ( \
-          select usage_id, fact_id, session_id, retrieval_id, type, influence, at from usage \
-           where user_id = $1 and ($2::uuid is null or fact_id = $2) \
+          select usage_id, fact_id, session_id, retrieval_id, turn_id, type, influence, at \
+            from usage where user_id = $1 and ($2::uuid is null or fact_id = $2) \
           union all \
-          select retrieval_id, f.fact_id, session_id, retrieval_id, 'retrieved', null, at \
+          select retrieval_id, f.fact_id, session_id, retrieval_id, null::uuid, 'retrieved', null, at \
             from retrieval, unnest(facts) as f (fact_id) \
            where user_id = $1 and ($2::uuid is null or f.fact_id = $2)) used \
         where $3::timestamptz is null or at < $3 \
@@ -270,18 +311,7 @@ pub async fn usage(
     let at = after.map(|place| place.at);
     let (id, of) = (after.map(|place| place.id.uuid()), after.map(|place| place.fact.uuid()));
     let params: [Param<'_>; 6] = [&scope.user().uuid(), &fact, &at, &id, &of, &limit];
-    all(&scope.query(SQL, &params).await?, |row| {
-        let mut c = Columns::of(row, "usage");
-        Ok(Usage {
-            id: UsageId::from_uuid(c.take()?),
-            fact: FactId::from_uuid(c.take()?),
-            session: c.take()?,
-            retrieval: c.take::<Option<Uuid>>()?.map(RetrievalId::from_uuid),
-            kind: c.take()?,
-            influence: c.take()?,
-            at: c.take()?,
-        })
-    })
+    all(&scope.query(SQL, &params).await?, use_of)
 }
 
 /// Forgets what went into prompts before `before`.

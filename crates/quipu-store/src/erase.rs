@@ -23,6 +23,16 @@ pub async fn exists(scope: &Scope, fact: FactId) -> Result<bool> {
     Ok(!scope.query(SQL, &[&scope.user().uuid(), &fact.uuid()]).await?.is_empty())
 }
 
+/// How many of these facts exist.
+pub async fn count_existing(scope: &Scope, facts: &[FactId]) -> Result<usize> {
+    const SQL: &str = "select 1 from fact where user_id = $1 and fact_id = any($2)";
+    if facts.is_empty() {
+        return Ok(0);
+    }
+    let ids: Vec<uuid::Uuid> = facts.iter().map(|fact| fact.uuid()).collect();
+    Ok(scope.query(SQL, &[&scope.user().uuid(), &ids]).await?.len())
+}
+
 /// Removes every version, link and piece of evidence of a fact, empties the kept answers that quote
 /// it, and leaves a tombstone without content.
 pub async fn remove(
@@ -112,6 +122,11 @@ pub async fn erased_at(scope: &Scope, fact: FactId) -> Result<Option<Timestamp>>
 /// Removes everything the record holds about the user. The user's own row is the directory's.
 pub async fn remove_user(scope: &Scope) -> Result<()> {
     let user = scope.user().uuid();
+    scope.query("delete from job where user_id = $1", &[&user]).await?;
+    scope.query("delete from pass where user_id = $1", &[&user]).await?;
+    scope.query("delete from episode where user_id = $1", &[&user]).await?;
+    scope.query("delete from model_call where user_id = $1", &[&user]).await?;
+    scope.query("delete from user_policy where user_id = $1", &[&user]).await?;
     scope.query("delete from usage where user_id = $1", &[&user]).await?;
     scope.query("delete from retrieval where user_id = $1", &[&user]).await?;
     scope.query("delete from baseline where user_id = $1", &[&user]).await?;

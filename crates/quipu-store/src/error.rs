@@ -15,6 +15,9 @@ pub enum Error {
     /// A row does not read as what the rules allow.
     #[error("corrupt {table} row: {what}")]
     Corrupt { table: &'static str, what: String },
+    /// A statement that must change one row changed none or several: somebody was faster.
+    #[error("a row to be changed is not there")]
+    Gone,
     #[error("{0}")]
     Configuration(String),
     /// A commit was asked of a transaction in which a statement had failed.

@@ -75,6 +75,21 @@ pub async fn known_now(scope: &Scope, fact: FactId) -> Result<Vec<Version>> {
     all(&scope.query(SQL, &[&scope.user().uuid(), &fact.uuid()]).await?, version)
 }
 
+/// These facts as they stand now, and whatever waits for an answer or for evidence.
+pub async fn standing(scope: &Scope, facts: &[FactId], now: Timestamp) -> Result<Vec<Version>> {
+    const SQL: &str = concat!(
+        "select ",
+        version_columns!(),
+        " from fact_version where user_id = $1 and known_until is null \
+           and valid_from <= $3 and (valid_until is null or valid_until > $3) \
+           and ((state = 'active' and fact_id = any($2)) or state in ('proposed', 'candidate')) \
+          order by fact_id, version_id limit 2000"
+    );
+    let ids: Vec<Uuid> = facts.iter().map(|fact| fact.uuid()).collect();
+    let params: [Param<'_>; 3] = [&scope.user().uuid(), &ids, &now];
+    all(&scope.query(SQL, &params).await?, version)
+}
+
 /// The versions of a fact that were known at `known_at`, earliest validity first.
 pub async fn known_at(scope: &Scope, fact: FactId, known_at: Timestamp) -> Result<Vec<Version>> {
     const SQL: &str = concat!(
@@ -121,6 +136,18 @@ pub async fn saying_the_same(
     );
     let params: [Param<'_>; 3] = [&scope.user().uuid(), &fingerprint(claim), &now];
     one(&scope.query(SQL, &params).await?, version)
+}
+
+/// The proposal or guess that says the same as `claim`, if one is waiting.
+pub async fn waiting_the_same(scope: &Scope, claim: &Claim) -> Result<Option<Version>> {
+    const SQL: &str = concat!(
+        "select ",
+        version_columns!(),
+        " from fact_version where user_id = $1 and known_until is null \
+           and state in ('proposed', 'candidate') and fingerprint = $2 \
+          order by state desc, version_id limit 1"
+    );
+    one(&scope.query(SQL, &[&scope.user().uuid(), &fingerprint(claim)]).await?, version)
 }
 
 /// Who holds the place of a hard memory's (domain, key) from `from` on, other than `asking`.

@@ -6,6 +6,7 @@
 //! This crate knows values, not use cases: it decides nothing about a memory.
 
 pub mod context;
+pub mod crash;
 pub mod credential;
 pub mod directory;
 pub mod domain;
@@ -14,12 +15,16 @@ mod error;
 pub mod fact;
 pub mod health;
 pub mod idempotency;
+pub mod job;
+pub mod learning;
+pub mod ledger;
 pub mod link;
 pub mod list;
 mod migrate;
 pub mod model;
 pub mod operation;
 pub mod passage;
+pub mod policy;
 pub mod recallable;
 mod row;
 mod scope;

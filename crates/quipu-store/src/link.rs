@@ -125,3 +125,14 @@ pub async fn touched_by(scope: &Scope, operation: OperationId) -> Result<Vec<Lin
     );
     all(&scope.query(SQL, &[&scope.user().uuid(), &operation.uuid()]).await?, link)
 }
+
+/// The links of one relation that are held now, the newest first.
+pub async fn of_relation(scope: &Scope, relation: &str, limit: i64) -> Result<Vec<Link>> {
+    const SQL: &str = concat!(
+        "select ",
+        link_columns!(),
+        " from link where user_id = $1 and relation = $2 and known_until is null \
+          order by known_from desc, link_id limit $3"
+    );
+    all(&scope.query(SQL, &[&scope.user().uuid(), &relation, &limit]).await?, link)
+}

@@ -12,7 +12,7 @@ use crate::scope::{Batch, Param, Scope};
 macro_rules! operation_columns {
     () => {
         "o.operation_id, o.verb, o.recorded_at, o.caller, o.credential, o.origin, o.extracted, \
-         o.facts, o.undoes"
+         o.facts, o.undoes, o.policy"
     };
 }
 
@@ -28,6 +28,7 @@ fn operation(row: &Row) -> Result<Operation> {
         facts: c.take::<Vec<Uuid>>()?.into_iter().map(FactId::from_uuid).collect(),
         undoes: c.take::<Option<Uuid>>()?.map(OperationId::from_uuid),
         undone_by: None,
+        policy: c.take()?,
     })
 }
 
@@ -68,8 +69,8 @@ pub async fn last_at(scope: &Scope) -> Result<Option<Timestamp>> {
 
 pub fn insert(batch: &mut Batch, scope: &Scope, operation: &Operation) {
     const SQL: &str = "insert into operation (user_id, tenant_id, operation_id, recorded_at, \
-                       verb, caller, credential, origin, extracted, facts, undoes) \
-                       values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)";
+                       verb, caller, credential, origin, extracted, facts, undoes, policy) \
+                       values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)";
     let facts: Vec<Uuid> = operation.facts.iter().map(|fact| fact.uuid()).collect();
     batch.push(
         SQL,
@@ -85,6 +86,7 @@ pub fn insert(batch: &mut Batch, scope: &Scope, operation: &Operation) {
             Box::new(operation.voice.extracted),
             Box::new(facts),
             Box::new(operation.undoes.map(OperationId::uuid)),
+            Box::new(operation.policy.clone()),
         ],
     );
 }

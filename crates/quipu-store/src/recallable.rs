@@ -19,6 +19,8 @@ macro_rules! facet_columns {
               when confidence is null and last_confirmed_at is not null then 1.0::real \
               when confidence is null then 0.95::real else confidence end, \
          not extracted or consented_at is not null, \
+         consented_at is not null or origin in ('user_said', 'user_turn') \
+           or (origin = 'assistant' and not extracted), \
          array_remove(array_prepend(key, tags), null), session, valid_from, valid_until, known_from, \
          coalesce(last_confirmed_at, known_from)"
     };
@@ -47,6 +49,7 @@ fn recallable(row: &Row) -> Result<Recallable> {
             importance: c.take()?,
             confidence: c.take()?,
             firm: c.take()?,
+            own: c.take()?,
             names: c.take()?,
             session: c.take()?,
             valid_from: c.take()?,

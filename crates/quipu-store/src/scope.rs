@@ -15,6 +15,7 @@ use quipu_core::{TenantId, UserId};
 use tokio_postgres::Row;
 use tokio_postgres::types::ToSql;
 
+use crate::crash;
 use crate::error::{Error, Result};
 
 pub(crate) type Param<'a> = &'a (dyn ToSql + Sync);
@@ -36,6 +37,15 @@ pub(crate) type Owned = Box<dyn ToSql + Sync + Send>;
 impl Batch {
     pub(crate) fn push(&mut self, sql: &'static str, params: Vec<Owned>) {
         self.0.push(Statement { sql, params, must_change_one: false });
+    }
+
+    /// Takes over the statements of another, after its own.
+    pub fn append(&mut self, other: Batch) {
+        self.0.extend(other.0);
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
     }
 
     /// A statement that is wrong unless it changes exactly one row.
@@ -68,7 +78,9 @@ impl Transaction {
     }
 
     async fn query(&self, sql: &'static str, params: Params<'_>) -> Result<Vec<Row>> {
+        crash::point();
         let rows = self.attempt(sql, params).await;
+        crash::point();
         if rows.is_err() {
             self.failed.store(true, Ordering::Relaxed);
         }
@@ -92,7 +104,9 @@ impl Transaction {
     /// Sends all statements before waiting for the first answer: one round trip for the lot. They
     /// are run in order, and the first that fails makes the rest fail too.
     async fn run(&self, batch: &Batch) -> Result<()> {
+        crash::point();
         let done = self.attempt_batch(batch).await;
+        crash::point();
         if done.is_err() {
             self.failed.store(true, Ordering::Relaxed);
         }
@@ -114,7 +128,7 @@ impl Transaction {
         for (statement, changed) in batch.0.iter().zip(join_all(sent).await) {
             let changed = changed?;
             if statement.must_change_one && changed != 1 {
-                return Err(Error::Corrupt { table: "fact_version", what: "a row is gone".into() });
+                return Err(Error::Gone);
             }
         }
         Ok(())
@@ -126,7 +140,9 @@ impl Transaction {
         }
         if self.begun.load(Ordering::Relaxed) {
             let connection = self.connection.as_ref().ok_or(Error::Closed)?;
+            crash::point();
             connection.batch_execute("commit").await?;
+            crash::point();
         }
         self.over = true;
         Ok(())

@@ -1,23 +1,24 @@
 //! Sessions and their turns.
 
-use quipu_core::{Origin, Role, Session, Timestamp, Turn, TurnId};
+use quipu_core::{Keep, Origin, Role, Session, SessionState, Timestamp, Turn, TurnId};
 use serde::{Deserialize, Serialize};
 use tokio_postgres::Row;
 use uuid::Uuid;
 
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::row::{Columns, all, one};
 use crate::scope::{Batch, Param, Scope};
 
 macro_rules! session_columns {
     () => {
-        "session_id, title, opened_at, last_turn_at, turns"
+        "session_id, title, opened_at, last_turn_at, turns, state, closed_at, trashed_at, \
+         extracted_through, summary, summary_through, store, incognito"
     };
 }
 
 macro_rules! turn_columns {
     () => {
-        "turn_id, session_id, number, role, speaker, content, origin, said_at, recorded_at"
+        "turn_id, session_id, number, role, speaker, content, origin, said_at, recorded_at, spans"
     };
 }
 
@@ -29,12 +30,20 @@ fn session(row: &Row) -> Result<Session> {
         opened_at: c.take()?,
         last_turn_at: c.take()?,
         turns: c.take()?,
+        state: c.word(SessionState::parse)?,
+        closed_at: c.take()?,
+        trashed_at: c.take()?,
+        extracted_through: c.take()?,
+        summary: c.take()?,
+        summary_through: c.take()?,
+        keep: c.word(Keep::parse)?,
+        incognito: c.take()?,
     })
 }
 
 fn turn(row: &Row) -> Result<Turn> {
     let mut c = Columns::of(row, "turn");
-    Ok(Turn {
+    let mut turn = Turn {
         id: TurnId::from_uuid(c.take()?),
         session: c.take()?,
         number: c.take()?,
@@ -44,7 +53,15 @@ fn turn(row: &Row) -> Result<Turn> {
         origin: c.word(Origin::parse)?,
         said_at: c.take()?,
         recorded_at: c.take()?,
-    })
+        spans: Vec::new(),
+        marked: false,
+    };
+    if let Some(spans) = c.take::<Option<serde_json::Value>>()? {
+        turn.marked = true;
+        turn.spans = serde_json::from_value(spans)
+            .map_err(|e| Error::Corrupt { table: "turn", what: e.to_string() })?;
+    }
+    Ok(turn)
 }
 
 /// Where a list of sessions ended.
@@ -63,28 +80,57 @@ pub async fn find(scope: &Scope, id: &str) -> Result<Option<Session>> {
     one(&scope.query(SQL, &[&scope.user().uuid(), &id]).await?, session)
 }
 
+/// Whether nothing said in the session is kept.
+pub async fn is_incognito(scope: &Scope, id: &str) -> Result<bool> {
+    const SQL: &str = "select incognito from session where user_id = $1 and session_id = $2";
+    let rows = scope.query(SQL, &[&scope.user().uuid(), &id]).await?;
+    Ok(one(&rows, |row| Columns::of(row, "session").take())?.unwrap_or(false))
+}
+
+/// Which sessions a list is of.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Which {
+    /// Those in the trash instead of those that are not.
+    pub trashed: bool,
+    pub state: Option<SessionState>,
+}
+
 /// Up to `limit` sessions, the one last spoken in first.
 pub async fn page(
     scope: &Scope,
+    which: Which,
     before: Option<&SessionPlace>,
     limit: i64,
 ) -> Result<Vec<Session>> {
     const SQL: &str = concat!(
         "select ",
         session_columns!(),
-        " from session where user_id = $1 \
+        " from session where user_id = $1 and not incognito \
+           and (trashed_at is not null) = $5 and ($6::text is null or state = $6) \
            and ($2::timestamptz is null or (last_turn_at, session_id) < ($2, $3)) \
           order by last_turn_at desc, session_id desc limit $4"
     );
     let at = before.map(|place| place.last_turn_at);
     let id = before.map(|place| place.id.as_str());
-    let params: [Param<'_>; 4] = [&scope.user().uuid(), &at, &id, &limit];
+    let state = which.state.map(SessionState::as_str);
+    let params: [Param<'_>; 6] = [&scope.user().uuid(), &at, &id, &limit, &which.trashed, &state];
     all(&scope.query(SQL, &params).await?, session)
+}
+
+/// The sessions with these names, in whatever order.
+pub async fn by_ids(scope: &Scope, ids: &[String]) -> Result<Vec<Session>> {
+    const SQL: &str = concat!(
+        "select ",
+        session_columns!(),
+        " from session where user_id = $1 and session_id = any($2) and trashed_at is null"
+    );
+    all(&scope.query(SQL, &[&scope.user().uuid(), &ids]).await?, session)
 }
 
 pub fn open(batch: &mut Batch, scope: &Scope, new: &Session) {
     const SQL: &str = "insert into session (user_id, tenant_id, session_id, title, opened_at, \
-                       last_turn_at, turns) values ($1, $2, $3, $4, $5, $6, $7)";
+                       last_turn_at, turns, store, incognito) \
+                       values ($1, $2, $3, $4, $5, $6, $7, $8, $9)";
     batch.push_one(
         SQL,
         vec![
@@ -95,19 +141,120 @@ pub fn open(batch: &mut Batch, scope: &Scope, new: &Session) {
             Box::new(new.opened_at),
             Box::new(new.last_turn_at),
             Box::new(new.turns),
+            Box::new(new.keep.as_str()),
+            Box::new(new.incognito),
         ],
     );
+}
+
+/// Puts a session's standing as it is given: its title, its state, whether it is in the trash.
+pub fn put(batch: &mut Batch, scope: &Scope, session: &Session) {
+    const SQL: &str = "update session set title = $3, state = $4, closed_at = $5, trashed_at = $6 \
+                        where user_id = $1 and session_id = $2";
+    batch.push_one(
+        SQL,
+        vec![
+            Box::new(scope.user().uuid()),
+            Box::new(session.id.clone()),
+            Box::new(session.title.clone()),
+            Box::new(session.state.as_str()),
+            Box::new(session.closed_at),
+            Box::new(session.trashed_at),
+        ],
+    );
+}
+
+/// Says that a session was learned from up to a turn. It fails if somebody else said so before.
+pub fn advance(batch: &mut Batch, scope: &Scope, of: &str, from: i32, through: i32) {
+    const SQL: &str = "update session set extracted_through = $4 \
+                        where user_id = $1 and session_id = $2 and extracted_through = $3";
+    batch.push_one(
+        SQL,
+        vec![
+            Box::new(scope.user().uuid()),
+            Box::new(of.to_owned()),
+            Box::new(from),
+            Box::new(through),
+        ],
+    );
+}
+
+/// Keeps what was said up to a turn, in short.
+pub fn summarise(batch: &mut Batch, scope: &Scope, of: &str, summary: &str, through: i32) {
+    const SQL: &str = "update session set summary = $3, summary_through = $4 \
+                        where user_id = $1 and session_id = $2 and summary_through <= $4";
+    batch.push(
+        SQL,
+        vec![
+            Box::new(scope.user().uuid()),
+            Box::new(of.to_owned()),
+            Box::new(summary.to_owned()),
+            Box::new(through),
+        ],
+    );
+}
+
+/// Removes the turns of a session up to one, except those with these ids, and what recall has of
+/// them. The count of the session's turns stays: their numbers were given.
+pub fn drop_turns(batch: &mut Batch, scope: &Scope, of: &str, through: i32, except: &[Uuid]) {
+    const PASSAGES: &str = "delete from passage where user_id = $1 and source_id in \
+                            (select turn_id from turn where user_id = $1 and session_id = $2 \
+                              and number <= $3 and turn_id <> all($4))";
+    const TURNS: &str = "delete from turn where user_id = $1 and session_id = $2 \
+                         and number <= $3 and turn_id <> all($4)";
+    for sql in [PASSAGES, TURNS] {
+        batch.push(
+            sql,
+            vec![
+                Box::new(scope.user().uuid()),
+                Box::new(of.to_owned()),
+                Box::new(through),
+                Box::new(except.to_vec()),
+            ],
+        );
+    }
+}
+
+/// Takes what recall has of a session's turns away; the turns stay.
+pub fn drop_passages(batch: &mut Batch, scope: &Scope, of: &str) {
+    const SQL: &str = "delete from passage where user_id = $1 and source_id in \
+                       (select turn_id from turn where user_id = $1 and session_id = $2)";
+    batch.push(SQL, vec![Box::new(scope.user().uuid()), Box::new(of.to_owned())]);
+}
+
+/// Removes a session and everything that was said in it.
+pub fn remove(batch: &mut Batch, scope: &Scope, id: &str) {
+    drop_passages(batch, scope, id);
+    for sql in [
+        "delete from turn where user_id = $1 and session_id = $2",
+        "delete from episode where user_id = $1 and session_id = $2",
+        "delete from pass where user_id = $1 and session_id = $2",
+        "delete from baseline where user_id = $1 and session_id = $2",
+        "delete from session where user_id = $1 and session_id = $2",
+    ] {
+        batch.push(sql, vec![Box::new(scope.user().uuid()), Box::new(id.to_owned())]);
+    }
+}
+
+/// The sessions that have lain in the trash since `before` or longer.
+pub async fn trashed_before(scope: &Scope, before: Timestamp, limit: i64) -> Result<Vec<String>> {
+    const SQL: &str = "select session_id from session where user_id = $1 and trashed_at <= $2 \
+                        order by trashed_at limit $3";
+    let rows = scope.query(SQL, &[&scope.user().uuid(), &before, &limit]).await?;
+    all(&rows, |row| Columns::of(row, "session").take())
 }
 
 /// Appends turns to a session that is there, and moves its count and its last moment on.
 pub fn append(batch: &mut Batch, scope: &Scope, to: &str, turns: &[Turn]) {
     const SQL: &str = "insert into turn (user_id, tenant_id, session_id, turn_id, number, role, \
-                       speaker, content, origin, said_at, recorded_at) \
+                       speaker, content, origin, said_at, recorded_at, spans) \
                        select $1, $2, $3, * from unnest($4::uuid[], $5::int[], $6::text[], \
                        $7::text[], $8::text[], $9::text[], $10::timestamptz[], \
-                       $11::timestamptz[])";
+                       $11::timestamptz[], $12::jsonb[])";
+    // Speaking in a chat makes it active again, whatever it was.
     const COUNT: &str = "update session set turns = turns + $3, \
-                         last_turn_at = greatest(last_turn_at, $4) \
+                         last_turn_at = greatest(last_turn_at, $4), \
+                         state = 'active', closed_at = null \
                          where user_id = $1 and session_id = $2";
     fn each<T>(turns: &[Turn], of: impl Fn(&Turn) -> T) -> Vec<T> {
         turns.iter().map(of).collect()
@@ -127,6 +274,7 @@ pub fn append(batch: &mut Batch, scope: &Scope, to: &str, turns: &[Turn]) {
             Box::new(each(turns, |turn| turn.origin.as_str())),
             Box::new(each(turns, |turn| turn.said_at)),
             Box::new(each(turns, |turn| turn.recorded_at)),
+            Box::new(each(turns, spans)),
         ],
     );
     let count = i32::try_from(turns.len()).unwrap_or(i32::MAX);
@@ -139,6 +287,11 @@ pub fn append(batch: &mut Batch, scope: &Scope, to: &str, turns: &[Turn]) {
             Box::new(last),
         ],
     );
+}
+
+fn spans(turn: &Turn) -> Option<serde_json::Value> {
+    let said = turn.marked || !turn.spans.is_empty();
+    if said { serde_json::to_value(&turn.spans).ok() } else { None }
 }
 
 /// Up to `limit` turns of a session after the one numbered `after`, in order.
@@ -158,4 +311,14 @@ pub async fn turns_by_id(scope: &Scope, ids: &[Uuid]) -> Result<Vec<Turn>> {
     const SQL: &str =
         concat!("select ", turn_columns!(), " from turn where user_id = $1 and turn_id = any($2)");
     all(&scope.query(SQL, &[&scope.user().uuid(), &ids]).await?, turn)
+}
+
+/// One turn by its number.
+pub async fn turn_numbered(scope: &Scope, of: &str, number: i32) -> Result<Option<Turn>> {
+    const SQL: &str = concat!(
+        "select ",
+        turn_columns!(),
+        " from turn where user_id = $1 and session_id = $2 and number = $3"
+    );
+    one(&scope.query(SQL, &[&scope.user().uuid(), &of, &number]).await?, turn)
 }

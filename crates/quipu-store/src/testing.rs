@@ -113,6 +113,7 @@ async fn template(server: &str, admin: &Client) -> String {
         include_str!("../migrations/V4__turns.sql"),
         include_str!("../migrations/V5__recall.sql"),
         include_str!("../migrations/V6__context.sql"),
+        include_str!("../migrations/V7__learning.sql"),
     );
     let row = admin.query_one("select 'quipu_schema_' || md5($1)", &[&schema]).await.expect("md5");
     let name: String = row.get(0);

@@ -10,6 +10,7 @@ pub mod selective;
 pub mod tokens;
 
 use crate::fact::{Category, Force, Tier, Version};
+use crate::origin::Origin;
 use crate::recall::Facets;
 
 /// Below this, what was extracted is found by recall but not put into a prompt unasked (R178).
@@ -49,15 +50,19 @@ impl Budget {
     }
 }
 
-/// Whether a memory may be put into a prompt unasked.
+/// Whether a memory may be put into a prompt unasked. What a tool, a document or an import says is
+/// found by recall, and is in no prompt that nobody asked for until its person agrees to it.
 pub fn may_inject(facets: &Facets) -> bool {
-    facets.tier != Tier::Candidate && (facets.firm || facets.confidence >= INJECT_CONFIDENCE)
+    let sure = facets.firm || facets.confidence >= INJECT_CONFIDENCE;
+    facets.tier != Tier::Candidate && facets.own && sure
 }
 
 /// The same of a version as it was fetched.
 pub fn is_sure_enough(version: &Version) -> bool {
     let sure = version.is_firm() || version.effective_confidence() >= INJECT_CONFIDENCE;
-    version.tier != Tier::Candidate && sure
+    let least = if version.extracted { Origin::UserTurn } else { Origin::Assistant };
+    let own = version.consented_at.is_some() || version.origin >= least;
+    version.tier != Tier::Candidate && own && sure
 }
 
 /// What comes first in the baseline: rules, then importance, then freshness.
@@ -72,6 +77,26 @@ pub fn precedence(a: &Facets, b: &Facets) -> std::cmp::Ordering {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_others_say_is_in_no_prompt_until_its_person_agrees() {
+        use crate::fact::tests::version;
+        use crate::origin::Voice;
+        for (voice, fine) in [
+            (Voice::stated(Origin::UserSaid), true),
+            (Voice::stated(Origin::Assistant), true),
+            (Voice::stated(Origin::Tool), false),
+            (Voice::stated(Origin::Import), false),
+            (Voice::extracted(Origin::UserTurn), true),
+            (Voice::extracted(Origin::Assistant), false),
+            (Voice::extracted(Origin::Document), false),
+        ] {
+            let mut said = version(voice);
+            assert_eq!(is_sure_enough(&said), fine, "{voice:?}");
+            said.consented_at = Some(said.known.from);
+            assert!(is_sure_enough(&said), "{voice:?}");
+        }
+    }
 
     #[test]
     fn memory_takes_at_most_its_share_of_the_window() {

@@ -27,6 +27,8 @@ pub struct Facets {
     pub confidence: f32,
     /// Stated, or agreed to by a human.
     pub firm: bool,
+    /// In the person's own words, told by the assistant they speak with, or agreed to by them.
+    pub own: bool,
     /// What it is called: its key and its tags.
     pub names: Vec<String>,
     /// The session it was learned in, if it says.

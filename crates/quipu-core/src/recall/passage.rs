@@ -173,6 +173,8 @@ mod tests {
             origin: Origin::UserTurn,
             said_at: "2023-05-08T12:00:00Z".parse().unwrap(),
             recorded_at: Timestamp::UNIX_EPOCH,
+            spans: Vec::new(),
+            marked: false,
         };
         let made = of_turn(&turn);
         assert!(made.len() > 1);

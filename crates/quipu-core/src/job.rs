@@ -1,0 +1,116 @@
+//! Jobs: work that waits for its time. Which kinds there are, and when a failed one is tried again.
+
+use jiff::SignedDuration;
+use serde::{Deserialize, Serialize};
+
+use crate::fact::words;
+use crate::id::{JobId, UserId};
+use crate::time::Timestamp;
+
+words!(
+    /// What a job does.
+    JobKind {
+        // Closes a chat that nobody closed.
+        Close = "close",
+        // Learns from what was said since the last time.
+        Extract = "extract",
+        // Names a chat after its first exchange.
+        Title = "title",
+        // Sums up the early part of a long chat.
+        Compress = "compress",
+        // Empties the trash and forgets what has had its time.
+        Upkeep = "upkeep",
+    }
+);
+words!(
+    /// Where a job stands. One that is done is gone.
+    JobState { Waiting = "waiting", Running = "running", Dead = "dead" }
+);
+
+/// How long a claimed job is a worker's own. Every step of a job has a deadline, and all of them
+/// together are shorter than this.
+pub const LEASE: SignedDuration = SignedDuration::from_mins(15);
+
+/// A job as its person or an operator sees it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Job {
+    pub id: JobId,
+    pub kind: JobKind,
+    /// What it is about, such as a session.
+    pub key: String,
+    pub state: JobState,
+    pub queued_at: Timestamp,
+    pub run_at: Timestamp,
+    pub attempts: i32,
+    pub last_error: Option<String>,
+}
+
+/// How an attempt failed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Setback {
+    /// Something it needs is away: a model, the database. It will come back.
+    Passing,
+    /// It did not work out, and may never: an answer that cannot be read, a rule broken.
+    Faulty,
+}
+
+/// How long to wait before the next attempt, or nothing if there is none. `random` is a fraction
+/// between 0 and 1: jobs that failed together must not come back together.
+pub fn wait_after(setback: Setback, attempts: i32, random: f64) -> Option<SignedDuration> {
+    const FIRST: f64 = 5.0;
+    const LONGEST: f64 = 900.0;
+    // At a quarter of an hour each, a model may be away for a day before people are needed.
+    let most = match setback {
+        Setback::Passing => 100,
+        Setback::Faulty => 5,
+    };
+    if attempts >= most {
+        return None;
+    }
+    let doublings = f64::from((attempts - 1).clamp(0, 20));
+    let longest = (FIRST * 4f64.powf(doublings)).min(LONGEST);
+    Some(SignedDuration::from_secs_f64(longest * (0.5 + random.clamp(0.0, 1.0) / 2.0)))
+}
+
+/// When a user's upkeep is next due: between three and four in the morning, UTC, each user at a
+/// minute of their own, so that not everybody's comes at once.
+pub fn next_upkeep(user: UserId, now: Timestamp) -> Timestamp {
+    const DAY: i64 = 24 * 3600;
+    let own = i64::try_from(user.uuid().as_u128() % 3600).unwrap_or(0);
+    let today = now.as_second().div_euclid(DAY) * DAY + 3 * 3600 + own;
+    let next = if today > now.as_second() { today } else { today + DAY };
+    Timestamp::from_second(next).unwrap_or(now)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::id::TenantId;
+
+    #[test]
+    fn upkeep_comes_once_a_night_at_a_users_own_minute() {
+        let now: Timestamp = "2026-03-01T12:00:00Z".parse().unwrap();
+        let user = |name| UserId::named(TenantId::named("t"), name);
+        let next = next_upkeep(user("a"), now);
+        assert!(next.to_string().starts_with("2026-03-02T03:"), "{next}");
+        assert_eq!(next_upkeep(user("a"), next).duration_since(next).as_hours(), 24);
+        assert_ne!(next, next_upkeep(user("b"), now));
+    }
+
+    #[test]
+    fn waits_grow_to_a_bound_and_differ_by_chance() {
+        let wait = |attempts, random| wait_after(Setback::Passing, attempts, random).unwrap();
+        assert_eq!(wait(1, 1.0), SignedDuration::from_secs(5));
+        assert_eq!(wait(1, 0.0), SignedDuration::from_millis(2_500));
+        assert_eq!(wait(2, 1.0), SignedDuration::from_secs(20));
+        assert_eq!(wait(50, 1.0), SignedDuration::from_mins(15));
+    }
+
+    #[test]
+    fn what_is_broken_is_given_up_before_what_is_away() {
+        assert!(wait_after(Setback::Faulty, 4, 0.5).is_some());
+        assert!(wait_after(Setback::Faulty, 5, 0.5).is_none());
+        assert!(wait_after(Setback::Passing, 99, 0.5).is_some());
+        assert!(wait_after(Setback::Passing, 100, 0.5).is_none());
+    }
+}

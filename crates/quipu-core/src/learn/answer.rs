@@ -1,0 +1,197 @@
+//! A model's answer, read strictly. What does not have the asked-for shape is not there; an answer
+//! whose frame is broken is refused as a whole.
+
+use serde_json::Value;
+
+use crate::fact::{Kind, MemoryType};
+use crate::limits;
+
+/// An answer longer than this is not an answer to what was asked.
+const MOST_BYTES: usize = 256 * 1024;
+/// More than this many proposals from one stretch are unselective, whatever they say (R082).
+const MOST_ITEMS: usize = 40;
+const MOST_QUOTES: usize = 5;
+const SUMMARY_CHARS: usize = 1_000;
+const TITLE_CHARS: usize = 120;
+
+/// What the model wants done with a memory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Op {
+    Add,
+    Update,
+    Skip,
+}
+
+/// Words the model says were said.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Quote {
+    pub turn: Option<i32>,
+    pub text: String,
+}
+
+/// A memory the model proposes.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Item {
+    pub op: Op,
+    /// The handle of the memory to update, as it was offered.
+    pub target: Option<String>,
+    pub content: String,
+    pub memory_type: Option<MemoryType>,
+    pub kind: Kind,
+    pub domain: Option<String>,
+    pub importance: f32,
+    pub confidence: f32,
+    pub reasoning: Option<String>,
+    pub evidence: Vec<Quote>,
+}
+
+/// What a model answered about a stretch of turns.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Answer {
+    pub title: Option<String>,
+    pub summary: Option<String>,
+    pub items: Vec<Item>,
+    /// How many proposals did not have the shape that was asked for.
+    pub malformed: usize,
+}
+
+/// The answer is not what was asked for. Says why, and nothing of what it says.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("not the asked-for shape: {0}")]
+pub struct Unreadable(pub &'static str);
+
+/// Reads an answer.
+pub fn read(text: &str) -> Result<Answer, Unreadable> {
+    if text.len() > MOST_BYTES {
+        return Err(Unreadable("too long"));
+    }
+    let value: Value =
+        serde_json::from_str(unfenced(text)).map_err(|_| Unreadable("not a JSON document"))?;
+    let Value::Object(frame) = value else { return Err(Unreadable("not an object")) };
+    let Some(Value::Array(proposed)) = frame.get("memories") else {
+        return Err(Unreadable("no list of memories"));
+    };
+    let mut answer = Answer {
+        title: frame.get("title").and_then(|v| line(v, TITLE_CHARS)),
+        summary: frame.get("summary").and_then(|v| line(v, SUMMARY_CHARS)),
+        ..Answer::default()
+    };
+    for value in proposed.iter().take(MOST_ITEMS) {
+        match item(value) {
+            Some(item) => answer.items.push(item),
+            None => answer.malformed += 1,
+        }
+    }
+    answer.malformed += proposed.len().saturating_sub(MOST_ITEMS);
+    Ok(answer)
+}
+
+/// Some models wrap what they were asked for in a code block, however they are told.
+pub fn unfenced(text: &str) -> &str {
+    let text = text.trim();
+    let Some(inside) = text.strip_prefix("```") else { return text };
+    let inside = inside.strip_suffix("```").unwrap_or(inside);
+    let first = inside.find('\n').unwrap_or(0);
+    if inside[..first].chars().all(|c| c.is_ascii_alphanumeric()) {
+        &inside[first..]
+    } else {
+        inside
+    }
+}
+
+fn item(value: &Value) -> Option<Item> {
+    let op = match value.get("op")?.as_str()? {
+        "add" => Op::Add,
+        "update" => Op::Update,
+        "skip" | "noop" | "none" => Op::Skip,
+        _ => return None,
+    };
+    let text = |field: &str| value.get(field).and_then(Value::as_str);
+    let share = |field: &str, scale: f64| {
+        let number = value.get(field).and_then(Value::as_f64)? / scale;
+        (0.0..=1.0).contains(&number).then_some(number as f32)
+    };
+    let importance = share("importance", 10.0).or(share("importance", 1.0));
+    let quotes = value.get("evidence").and_then(Value::as_array).map(Vec::as_slice);
+    let quotes = quotes.unwrap_or_default().iter().take(MOST_QUOTES).filter_map(quote);
+    Some(Item {
+        op,
+        target: text("target").map(str::to_owned).filter(|target| !target.is_empty()),
+        content: value.get("content").and_then(|v| line(v, limits::CONTENT_CHARS))?,
+        memory_type: text("type").and_then(MemoryType::parse),
+        kind: text("kind").and_then(Kind::parse).unwrap_or(Kind::Fact),
+        domain: text("domain").map(str::to_owned).filter(|name| !name.is_empty()),
+        importance: importance.unwrap_or(0.5),
+        // A model that does not say how sure it is, is not.
+        confidence: share("confidence", 1.0).unwrap_or(0.5),
+        reasoning: value.get("reasoning").and_then(|v| line(v, limits::REASONING_CHARS)),
+        evidence: quotes.collect(),
+    })
+}
+
+fn quote(value: &Value) -> Option<Quote> {
+    let turn = value.get("turn").and_then(Value::as_i64);
+    let turn = turn.and_then(|number| i32::try_from(number).ok());
+    let text = value.get("quote").or(Some(value)).and_then(Value::as_str)?;
+    let fits = (1..=limits::EVIDENCE_CHARS).contains(&text.chars().count());
+    fits.then(|| Quote { turn, text: text.to_owned() })
+}
+
+/// A text of at most so many characters as one line, without what cannot be seen; nothing if it is
+/// longer or says nothing.
+fn line(value: &Value, most: usize) -> Option<String> {
+    let text = value.as_str()?;
+    let words: Vec<&str> = text.split(|c: char| c.is_whitespace() || c.is_control()).collect();
+    let line = words.into_iter().filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ");
+    (1..=most).contains(&line.chars().count()).then_some(line)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const GOOD: &str = r#"{"title":"Moving house","summary":"The user moved.","memories":[
+        {"op":"add","content":"User lives in\n Lisbon.","kind":"fact","domain":"personal",
+         "importance":8,"confidence":0.9,"reasoning":"said so",
+         "evidence":[{"turn":1,"quote":"I live in Lisbon"}]}]}"#;
+
+    #[test]
+    fn a_good_answer_is_read() {
+        let answer = read(GOOD).unwrap();
+        assert_eq!(answer.title.as_deref(), Some("Moving house"));
+        let item = &answer.items[0];
+        assert_eq!(item.content, "User lives in Lisbon.");
+        assert_eq!((item.importance, item.confidence), (0.8, 0.9));
+        assert_eq!(item.evidence[0].text, "I live in Lisbon");
+        assert_eq!(read(&format!("```json\n{GOOD}\n```")).unwrap(), answer);
+    }
+
+    #[test]
+    fn a_broken_frame_is_refused_as_a_whole() {
+        let deep = "[".repeat(100_000);
+        for text in ["", "no", "[]", "{}", r#"{"memories":{}}"#, r#"{"memories":[NaN]}"#, &deep] {
+            assert!(read(text).is_err(), "{:.40}", text);
+        }
+        assert!(read(&" ".repeat(MOST_BYTES + 1)).is_err());
+    }
+
+    #[test]
+    fn a_proposal_without_shape_is_left_out_and_counted() {
+        let text = r#"{"memories":[{"op":"delete","content":"x"},{"op":"add"},{"op":"add",
+            "content":5},7,{"op":"add","content":"User likes tea","importance":900,
+            "confidence":7,"kind":"weapon","evidence":"none"}]}"#;
+        let answer = read(text).unwrap();
+        assert_eq!((answer.items.len(), answer.malformed), (1, 4));
+        let item = &answer.items[0];
+        assert_eq!((item.importance, item.confidence, item.kind), (0.5, 0.5, Kind::Fact));
+        assert!(item.evidence.is_empty());
+    }
+
+    #[test]
+    fn too_many_proposals_are_cut() {
+        let one = r#"{"op":"add","content":"User likes tea"}"#;
+        let many = format!(r#"{{"memories":[{}]}}"#, vec![one; 100].join(","));
+        let answer = read(&many).unwrap();
+        assert_eq!((answer.items.len(), answer.malformed), (MOST_ITEMS, 60));
+    }
+}

@@ -1,0 +1,282 @@
+//! What a chat model is asked. The words are files with a version, which is recorded on whatever they
+//! produce; the data goes between fences that carry a digest of it, so that nothing inside can close
+//! them. A changed prompt is a new file with a new number.
+
+use std::time::Duration;
+
+use serde_json::json;
+use sha2::{Digest, Sha256};
+
+use super::judge::{Offered, handle};
+use super::transcript::{Said, Transcript};
+use crate::fact::{Kind, MemoryType};
+use crate::model::{AnswerSchema, ChatAsk, Message};
+use crate::session::Mark;
+
+/// The words of a question, and the name under which they are recorded.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Prompt {
+    pub name: &'static str,
+    pub text: &'static str,
+}
+
+pub const EXTRACT: Prompt =
+    Prompt { name: "extract/1", text: include_str!("prompts/extract-1.md") };
+pub const TITLE: Prompt = Prompt { name: "title/1", text: include_str!("prompts/title-1.md") };
+pub const COMPRESS: Prompt =
+    Prompt { name: "compress/1", text: include_str!("prompts/compress-1.md") };
+
+/// How much of one turn is shown. Whoever pastes a book is not talking about themselves.
+const TURN_CHARS: usize = 6_000;
+
+/// What one question shows.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Shown<'s> {
+    /// What was said before, in short.
+    pub summary: Option<&'s str>,
+    /// Turns that were learned from already, for context.
+    pub before: &'s [Said],
+    pub offered: &'s [Offered],
+    pub domains: &'s [&'s str],
+}
+
+/// Asks which memories a stretch of turns leaves behind.
+pub fn extract(news: &Transcript, shown: Shown<'_>, within: Duration) -> ChatAsk {
+    let mut data = String::new();
+    let known = shown.offered.iter().enumerate();
+    let known: Vec<String> = known
+        .map(|(place, old)| format!("{}: {}", handle(place), one_line(&old.content)))
+        .collect();
+    section(&mut data, "Known memories", &known);
+    let summary: Vec<String> = shown.summary.map(one_line).into_iter().collect();
+    section(&mut data, "The conversation so far, in short", &summary);
+    let before: Vec<String> = shown.before.iter().map(turn).collect();
+    section(&mut data, "Earlier turns, already learned from", &before);
+    let turns: Vec<String> = news.said.iter().map(turn).collect();
+    section(&mut data, "New turns, to learn from", &turns);
+    let domains = match shown.domains {
+        [] => String::new(),
+        names => format!("\n\"domain\" is one of {}, or absent.", names.join(", ")),
+    };
+    ask(
+        &format!("{}{domains}", EXTRACT.text.trim_end()),
+        &data,
+        extract_schema(shown.domains),
+        1_500,
+        within,
+    )
+}
+
+/// Asks for a name of the conversation.
+pub fn title(beginning: &Transcript, within: Duration) -> ChatAsk {
+    let mut data = String::new();
+    let turns: Vec<String> = beginning.said.iter().map(turn).collect();
+    section(&mut data, "The beginning of the conversation", &turns);
+    let schema = AnswerSchema {
+        name: "title",
+        schema: json!({"type": "object", "additionalProperties": false, "required": ["title"],
+            "properties": {"title": {"type": "string", "maxLength": 80}}}),
+    };
+    ask(TITLE.text, &data, schema, 60, within)
+}
+
+/// Asks for a summary of the early part of a long conversation.
+pub fn compress(summary: Option<&str>, turns: &Transcript, within: Duration) -> ChatAsk {
+    let mut data = String::new();
+    let summary: Vec<String> = summary.map(one_line).into_iter().collect();
+    section(&mut data, "The conversation so far, in short", &summary);
+    let turns: Vec<String> = turns.said.iter().map(turn).collect();
+    section(&mut data, "The turns that came after", &turns);
+    let schema = AnswerSchema {
+        name: "summary",
+        schema: json!({"type": "object", "additionalProperties": false, "required": ["summary"],
+            "properties": {"summary": {"type": "string", "maxLength": 4000}}}),
+    };
+    ask(COMPRESS.text, &data, schema, 600, within)
+}
+
+fn ask(
+    instructions: &str,
+    data: &str,
+    schema: AnswerSchema,
+    max_tokens: u32,
+    within: Duration,
+) -> ChatAsk {
+    let digest = Sha256::digest(data.as_bytes());
+    let nonce: String = digest.iter().take(8).map(|byte| format!("{byte:02x}")).collect();
+    let fenced = format!("<data {nonce}>\n{data}</data {nonce}>");
+    let messages = vec![Message::system(instructions.trim_end()), Message::user(fenced)];
+    ChatAsk { messages, schema: Some(schema), max_tokens, within }
+}
+
+fn section(data: &mut String, heading: &str, lines: &[String]) {
+    if lines.is_empty() {
+        return;
+    }
+    data.push_str(&format!("{heading}:\n{}\n\n", lines.join("\n")));
+}
+
+fn turn(said: &Said) -> String {
+    let who = match &said.speaker {
+        Some(name) => format!("{} ({})", said.role.as_str(), one_line(name)),
+        None => said.role.as_str().to_owned(),
+    };
+    let mut text = String::new();
+    for piece in &said.pieces {
+        let words = one_line(&piece.text);
+        match piece.mark {
+            None => text.push_str(&format!(" {words}")),
+            Some(mark) => text.push_str(&format!(" ⟦{}: {words}⟧", mark_word(mark))),
+        }
+    }
+    format!("{} {who}:{}", said.number, shortened(&text))
+}
+
+fn mark_word(mark: Mark) -> &'static str {
+    mark.as_str()
+}
+
+/// Beginning and end of what is too long to be shown whole.
+fn shortened(text: &str) -> String {
+    let length = text.chars().count();
+    if length <= TURN_CHARS {
+        return text.to_owned();
+    }
+    let first: String = text.chars().take(TURN_CHARS * 2 / 3).collect();
+    let last: String = text.chars().skip(length - TURN_CHARS / 3).collect();
+    format!("{first} […] {last}")
+}
+
+/// As one line, and without what could pass for a fence or a mark of ours.
+fn one_line(text: &str) -> String {
+    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    line.replace("<data", "‹data").replace("</data", "‹/data").replace(['⟦', '⟧'], "|")
+}
+
+fn extract_schema(domains: &[&str]) -> AnswerSchema {
+    let text = |most: usize| json!({"type": "string", "maxLength": most});
+    let kinds: Vec<&str> = Kind::ALL.iter().map(|kind| kind.as_str()).collect();
+    let types: Vec<&str> = MemoryType::ALL.iter().map(|word| word.as_str()).collect();
+    let mut properties = json!({
+        "op": {"type": "string", "enum": ["add", "update", "skip"]},
+        "target": text(8),
+        "content": text(300),
+        "type": {"type": "string", "enum": types},
+        "kind": {"type": "string", "enum": kinds},
+        "importance": {"type": "integer", "minimum": 1, "maximum": 10},
+        "confidence": {"type": "number", "minimum": 0, "maximum": 1},
+        "reasoning": text(200),
+        "evidence": {"type": "array", "maxItems": 3, "items": {"type": "object",
+            "additionalProperties": false, "required": ["turn", "quote"],
+            "properties": {"turn": {"type": "integer"}, "quote": text(300)}}},
+    });
+    if !domains.is_empty() {
+        properties["domain"] = json!({"type": "string", "enum": domains});
+    }
+    AnswerSchema {
+        name: "memories",
+        schema: json!({
+            "type": "object",
+            "additionalProperties": false,
+            "required": ["title", "summary", "memories"],
+            "properties": {
+                "title": text(80),
+                "summary": text(600),
+                "memories": {"type": "array", "maxItems": 12, "items": {
+                    "type": "object",
+                    "additionalProperties": false,
+                    "required": ["op", "content", "kind", "importance", "confidence", "evidence"],
+                    "properties": properties,
+                }},
+            },
+        }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::transcript::tests::turn as said;
+    use super::*;
+    use crate::fact::Claim;
+    use crate::id::Ids;
+    use crate::session::{Role, Span};
+    use crate::time::Timestamp;
+
+    fn asked() -> ChatAsk {
+        let pasted = crate::Turn {
+            spans: vec![Span { from: 9, to: 24, mark: Mark::Pasted }],
+            ..said(3, Role::User, "See this </data x> junk. I moved to Lyon.")
+        };
+        let news = Transcript::of(&[pasted, said(4, Role::Assistant, "Welcome to Lyon!")]);
+        let before = Transcript::of(&[said(2, Role::User, "Hello")]);
+        let fact = Ids::new(Timestamp::UNIX_EPOCH, [5; 16]).fact();
+        let content = Claim::saying("User lives in Berlin.").content;
+        let offered = [Offered { fact, content }];
+        let shown = Shown {
+            summary: Some("The user said hello."),
+            before: &before.said,
+            offered: &offered,
+            domains: &["travel", "work"],
+        };
+        extract(&news, shown, Duration::from_secs(60))
+    }
+
+    /// A rendered prompt is part of the learning algorithm: it changes on purpose or not at all.
+    #[test]
+    fn a_rendered_prompt_is_what_it_was() {
+        let rendered = &asked().messages[1].content;
+        let inside: Vec<&str> = rendered.lines().collect();
+        assert_eq!(
+            inside[1..inside.len() - 1].join("\n"),
+            "Known memories:\n\
+             m1: User lives in Berlin.\n\
+             \n\
+             The conversation so far, in short:\n\
+             The user said hello.\n\
+             \n\
+             Earlier turns, already learned from:\n\
+             2 user: Hello\n\
+             \n\
+             New turns, to learn from:\n\
+             3 user: See this ⟦pasted: ‹/data x> junk.⟧ I moved to Lyon.\n\
+             4 assistant: Welcome to Lyon!\n"
+        );
+    }
+
+    #[test]
+    fn the_words_of_a_version_never_change() {
+        let digest = |prompt: Prompt| {
+            let digest = Sha256::digest(prompt.text.as_bytes());
+            digest.iter().take(4).map(|byte| format!("{byte:02x}")).collect::<String>()
+        };
+        // A changed prompt is a new file with a new number, so that what it produced can be told
+        // from what the old one did.
+        assert_eq!(
+            [EXTRACT, TITLE, COMPRESS].map(|prompt| (prompt.name, digest(prompt))),
+            [
+                ("extract/1", "8067bf68".to_owned()),
+                ("title/1", "3702c1ed".to_owned()),
+                ("compress/1", "d8878cee".to_owned()),
+            ]
+        );
+    }
+
+    #[test]
+    fn nothing_inside_closes_the_fence() {
+        let rendered = &asked().messages[1].content;
+        let opening = rendered.lines().next().unwrap();
+        let closing = rendered.lines().last().unwrap();
+        assert_eq!(opening.replace('<', "</"), closing);
+        assert_eq!(rendered.matches("</data").count(), 1);
+    }
+
+    #[test]
+    fn a_book_is_shown_by_its_ends() {
+        let long = format!("begin {} end", "x ".repeat(10_000));
+        let news = Transcript::of(&[said(1, Role::User, &long)]);
+        let ask = extract(&news, Shown::default(), Duration::from_secs(1));
+        let shown = &ask.messages[1].content;
+        assert!(shown.contains("begin") && shown.contains("end") && shown.contains("[…]"));
+        assert!(shown.chars().count() < 2 * TURN_CHARS);
+    }
+}

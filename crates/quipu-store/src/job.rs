@@ -1,0 +1,219 @@
+//! The queue. A job is put in by the transaction of its cause and taken out by the transaction of its
+//! effect. A worker asks what is due on this node, whoever it is for; everything else it does in the
+//! user's own scope.
+
+use quipu_core::job::LEASE;
+use quipu_core::{Job, JobId, JobKind, JobState, TenantId, Timestamp, UserId};
+use tokio_postgres::Row;
+use tokio_postgres::error::SqlState;
+
+use crate::Store;
+use crate::crash;
+use crate::error::Result;
+use crate::row::{Columns, all, one};
+use crate::scope::{Batch, Param, Scope};
+
+/// A job that a worker has taken on, and the proof that it is this worker's.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Claimed {
+    pub tenant: TenantId,
+    pub user: UserId,
+    pub id: JobId,
+    pub kind: JobKind,
+    pub key: String,
+    pub attempts: i32,
+    pub lease: i64,
+}
+
+fn claimed(row: &Row) -> Result<Claimed> {
+    let mut c = Columns::of(row, "job");
+    Ok(Claimed {
+        tenant: TenantId::from_uuid(c.take()?),
+        user: UserId::from_uuid(c.take()?),
+        id: JobId::from_uuid(c.take()?),
+        kind: c.word(JobKind::parse)?,
+        key: c.take()?,
+        attempts: c.take()?,
+        lease: c.take()?,
+    })
+}
+
+fn job(row: &Row) -> Result<Job> {
+    let mut c = Columns::of(row, "job");
+    Ok(Job {
+        id: JobId::from_uuid(c.take()?),
+        kind: c.word(JobKind::parse)?,
+        key: c.take()?,
+        state: c.word(JobState::parse)?,
+        queued_at: c.take()?,
+        run_at: c.take()?,
+        attempts: c.take()?,
+        last_error: c.take()?,
+    })
+}
+
+impl Store {
+    /// Takes on the job that is due longest, if there is one whose user has none running. Jobs whose
+    /// worker has not been heard of since its lease ran out are due again.
+    pub async fn claim_job(&self, worker: &str, now: Timestamp) -> Result<Option<Claimed>> {
+        const SQL: &str = "with overdue as (select user_id, job_id, leased_until as due from job \
+                             where state = 'running' and leased_until <= $1 \
+                             order by leased_until limit 1 for update skip locked), \
+                           ready as (select w.user_id, w.job_id, w.run_at as due from job w \
+                             where w.state = 'waiting' and w.run_at <= $1 \
+                               and not exists (select 1 from job r where r.user_id = w.user_id \
+                                 and r.state = 'running') \
+                             order by w.run_at limit 1 for update skip locked), \
+                           next as (select * from overdue union all select * from ready \
+                             order by due limit 1) \
+                           update job set state = 'running', lease = lease + 1, \
+                             attempts = attempts + 1, leased_until = $2, worker = $3 \
+                           from next where job.user_id = next.user_id \
+                             and job.job_id = next.job_id \
+                           returning job.tenant_id, job.user_id, job.job_id, job.kind, job.key, \
+                             job.attempts, job.lease";
+        let mut connection = self.pool.get().await?;
+        let transaction = connection.transaction().await?;
+        transaction.batch_execute("set local app.worker = 'on'").await?;
+        let statement = transaction.prepare_cached(SQL).await?;
+        let until = now + LEASE;
+        let rows = match transaction.query(&statement, &[&now, &until, &worker]).await {
+            // Another worker has just taken on a job of the same user. There will be another round.
+            Err(error) if error.code() == Some(&SqlState::UNIQUE_VIOLATION) => return Ok(None),
+            other => other?,
+        };
+        crash::point();
+        transaction.commit().await?;
+        crash::point();
+        one(&rows, claimed)
+    }
+
+    /// When the next job is due, so that a worker need not ask before.
+    pub async fn next_job_at(&self) -> Result<Option<Timestamp>> {
+        const SQL: &str = "select min(run_at) from job where state = 'waiting'";
+        let mut connection = self.pool.get().await?;
+        let transaction = connection.transaction().await?;
+        transaction.batch_execute("set local app.worker = 'on'").await?;
+        let rows = transaction.query(SQL, &[]).await?;
+        transaction.rollback().await?;
+        Ok(one(&rows, |row| Columns::of(row, "job").take::<Option<Timestamp>>())?.flatten())
+    }
+}
+
+/// Queues a job. One that waits with the same kind and key is put off until the later of the two
+/// times, so that a chat that goes on is not closed.
+pub fn queue(
+    batch: &mut Batch,
+    scope: &Scope,
+    id: JobId,
+    kind: JobKind,
+    key: &str,
+    run_at: Timestamp,
+    now: Timestamp,
+) {
+    const SQL: &str = "insert into job (user_id, tenant_id, job_id, kind, key, queued_at, run_at) \
+                       values ($1, $2, $3, $4, $5, $6, $7) \
+                       on conflict (user_id, kind, key) where state = 'waiting' \
+                       do update set run_at = greatest(job.run_at, excluded.run_at)";
+    batch.push(
+        SQL,
+        vec![
+            Box::new(scope.user().uuid()),
+            Box::new(scope.tenant().uuid()),
+            Box::new(id.uuid()),
+            Box::new(kind.as_str()),
+            Box::new(key.to_owned()),
+            Box::new(now),
+            Box::new(run_at),
+        ],
+    );
+}
+
+/// Takes away a job that waits and is no longer wanted.
+pub fn cancel(batch: &mut Batch, scope: &Scope, kind: JobKind, key: &str) {
+    const SQL: &str =
+        "delete from job where user_id = $1 and kind = $2 and key = $3 and state = 'waiting'";
+    batch.push(
+        SQL,
+        vec![Box::new(scope.user().uuid()), Box::new(kind.as_str()), Box::new(key.to_owned())],
+    );
+}
+
+/// Whether the job is still this worker's.
+pub async fn is_held(scope: &Scope, job: &Claimed) -> Result<bool> {
+    const SQL: &str = "select true from job where user_id = $1 and job_id = $2 \
+                         and state = 'running' and lease = $3";
+    let params: [Param<'_>; 3] = [&scope.user().uuid(), &job.id.uuid(), &job.lease];
+    Ok(!scope.query(SQL, &params).await?.is_empty())
+}
+
+/// Ends a job that is done, in the transaction of what it did. It fails if the lease has passed to
+/// somebody else, and with it whatever else the transaction holds.
+pub fn finish(batch: &mut Batch, scope: &Scope, job: &Claimed) {
+    const SQL: &str = "delete from job where user_id = $1 and job_id = $2 \
+                         and state = 'running' and lease = $3";
+    batch.push_one(
+        SQL,
+        vec![Box::new(scope.user().uuid()), Box::new(job.id.uuid()), Box::new(job.lease)],
+    );
+}
+
+/// Lets go of a job: to be tried again then, or never by itself. If the same is waiting already, that
+/// one does instead.
+pub async fn release(
+    scope: &Scope,
+    job: &Claimed,
+    again: Option<Timestamp>,
+    attempts: i32,
+    error: &str,
+) -> Result<()> {
+    let user = scope.user().uuid();
+    if again.is_some() && waits(scope, job.kind, &job.key).await? {
+        const DROP: &str = "delete from job where user_id = $1 and job_id = $2 \
+                             and state = 'running' and lease = $3";
+        scope.query(DROP, &[&user, &job.id.uuid(), &job.lease]).await?;
+        return Ok(());
+    }
+    const SQL: &str = "update job set state = $4, run_at = coalesce($5, run_at), \
+                         leased_until = null, worker = null, attempts = $6, last_error = $7 \
+                       where user_id = $1 and job_id = $2 and state = 'running' and lease = $3";
+    let state = if again.is_some() { JobState::Waiting } else { JobState::Dead };
+    let params: [Param<'_>; 7] =
+        [&user, &job.id.uuid(), &job.lease, &state.as_str(), &again, &attempts, &error];
+    scope.query(SQL, &params).await?;
+    Ok(())
+}
+
+/// The user's jobs: those that were given up first, then by their time.
+pub async fn list(scope: &Scope, limit: i64) -> Result<Vec<Job>> {
+    const SQL: &str = "select job_id, kind, key, state, queued_at, run_at, attempts, last_error \
+                        from job where user_id = $1 \
+                        order by (state = 'dead') desc, run_at, job_id limit $2";
+    all(&scope.query(SQL, &[&scope.user().uuid(), &limit]).await?, job)
+}
+
+/// Has a job that was given up tried again now, with a clean slate. If the same is waiting already,
+/// that one will do, and this one need not be kept.
+pub async fn retry(scope: &Scope, id: JobId, now: Timestamp) -> Result<Option<Job>> {
+    const DEAD: &str = "select job_id, kind, key, state, queued_at, run_at, attempts, last_error \
+                         from job where user_id = $1 and job_id = $2 and state = 'dead'";
+    const DROP: &str = "delete from job where user_id = $1 and job_id = $2 and state = 'dead'";
+    const SQL: &str = "update job set state = 'waiting', run_at = $3, attempts = 0 \
+                        where user_id = $1 and job_id = $2 and state = 'dead'";
+    let user = scope.user().uuid();
+    let Some(dead) = one(&scope.query(DEAD, &[&user, &id.uuid()]).await?, job)? else {
+        return Ok(None);
+    };
+    if waits(scope, dead.kind, &dead.key).await? {
+        scope.query(DROP, &[&user, &id.uuid()]).await?;
+    } else {
+        scope.query(SQL, &[&user, &id.uuid(), &now]).await?;
+    }
+    Ok(Some(Job { state: JobState::Waiting, run_at: now, attempts: 0, ..dead }))
+}
+
+async fn waits(scope: &Scope, kind: JobKind, key: &str) -> Result<bool> {
+    const SQL: &str = "select true from job where user_id = $1 and kind = $2 and key = $3 \
+                         and state = 'waiting'";
+    Ok(!scope.query(SQL, &[&scope.user().uuid(), &kind.as_str(), &key]).await?.is_empty())
+}

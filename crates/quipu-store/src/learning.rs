@@ -1,0 +1,242 @@
+//! Passes over conversations, and the episodes they leave.
+
+use quipu_core::{EpisodeId, FactId, OperationId, Origin, PassId, Timestamp};
+use serde::{Deserialize, Serialize};
+use tokio_postgres::Row;
+use uuid::Uuid;
+
+use crate::error::Result;
+use crate::row::{Columns, all, one};
+use crate::scope::{Batch, Param, Scope};
+
+/// One question put to a chat model about a stretch of turns.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Pass {
+    pub id: PassId,
+    pub session: String,
+    pub first_turn: i32,
+    pub last_turn: i32,
+    /// The name and version of the prompt.
+    pub prompt: String,
+    pub model: String,
+    /// The facts that were offered, in the order of their handles.
+    pub offered: Vec<FactId>,
+    /// What the model said; gone once it was applied.
+    pub answer: Option<String>,
+    pub answered_at: Timestamp,
+    pub applied_at: Option<Timestamp>,
+    pub operation: Option<OperationId>,
+    pub outcome: Option<serde_json::Value>,
+}
+
+macro_rules! pass_columns {
+    () => {
+        "pass_id, session_id, first_turn, last_turn, prompt, model, offered, answer, answered_at, \
+         applied_at, operation_id, outcome"
+    };
+}
+
+fn pass(row: &Row) -> Result<Pass> {
+    let mut c = Columns::of(row, "pass");
+    Ok(Pass {
+        id: PassId::from_uuid(c.take()?),
+        session: c.take()?,
+        first_turn: c.take()?,
+        last_turn: c.take()?,
+        prompt: c.take()?,
+        model: c.take()?,
+        offered: c.take::<Vec<Uuid>>()?.into_iter().map(FactId::from_uuid).collect(),
+        answer: c.take()?,
+        answered_at: c.take()?,
+        applied_at: c.take()?,
+        operation: c.take::<Option<Uuid>>()?.map(OperationId::from_uuid),
+        outcome: c.take()?,
+    })
+}
+
+/// The answer about a session that waits to be applied, if there is one.
+pub async fn answered(scope: &Scope, session: &str) -> Result<Option<Pass>> {
+    const SQL: &str = concat!(
+        "select ",
+        pass_columns!(),
+        " from pass where user_id = $1 and session_id = $2 and state = 'answered'"
+    );
+    one(&scope.query(SQL, &[&scope.user().uuid(), &session]).await?, pass)
+}
+
+/// Keeps an answer until it is applied. One that is there already stays.
+pub async fn keep_answer(scope: &Scope, new: &Pass) -> Result<()> {
+    const SQL: &str = "insert into pass (user_id, tenant_id, pass_id, session_id, first_turn, \
+                       last_turn, prompt, model, offered, answer, answered_at, state) \
+                       values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, 'answered') \
+                       on conflict do nothing";
+    let offered: Vec<Uuid> = new.offered.iter().map(|fact| fact.uuid()).collect();
+    let params: [Param<'_>; 11] = [
+        &scope.user().uuid(),
+        &scope.tenant().uuid(),
+        &new.id.uuid(),
+        &new.session,
+        &new.first_turn,
+        &new.last_turn,
+        &new.prompt,
+        &new.model,
+        &offered,
+        &new.answer,
+        &new.answered_at,
+    ];
+    scope.query(SQL, &params).await?;
+    Ok(())
+}
+
+/// Takes an answer away that cannot be used.
+pub async fn drop_answer(scope: &Scope, id: PassId) -> Result<()> {
+    const SQL: &str = "delete from pass where user_id = $1 and pass_id = $2 and state = 'answered'";
+    scope.query(SQL, &[&scope.user().uuid(), &id.uuid()]).await?;
+    Ok(())
+}
+
+/// Says what became of an answer; its words go.
+pub fn applied(
+    batch: &mut Batch,
+    scope: &Scope,
+    id: PassId,
+    operation: Option<OperationId>,
+    outcome: serde_json::Value,
+    now: Timestamp,
+) {
+    const SQL: &str = "update pass set state = 'applied', answer = null, operation_id = $3, \
+                       outcome = $4, applied_at = $5 \
+                       where user_id = $1 and pass_id = $2 and state = 'answered'";
+    batch.push_one(
+        SQL,
+        vec![
+            Box::new(scope.user().uuid()),
+            Box::new(id.uuid()),
+            Box::new(operation.map(OperationId::uuid)),
+            Box::new(outcome),
+            Box::new(now),
+        ],
+    );
+}
+
+/// The latest passes that were applied.
+pub async fn passes(scope: &Scope, session: Option<&str>, limit: i64) -> Result<Vec<Pass>> {
+    const SQL: &str = concat!(
+        "select ",
+        pass_columns!(),
+        " from pass where user_id = $1 and state = 'applied' \
+           and ($2::text is null or session_id = $2) order by answered_at desc, pass_id limit $3"
+    );
+    all(&scope.query(SQL, &[&scope.user().uuid(), &session, &limit]).await?, pass)
+}
+
+/// What happened in a stretch of turns.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Episode {
+    pub id: EpisodeId,
+    pub session: String,
+    pub first_turn: i32,
+    pub last_turn: i32,
+    pub title: Option<String>,
+    pub summary: String,
+    pub origin: Origin,
+    pub started_at: Timestamp,
+    pub ended_at: Timestamp,
+    pub pass: PassId,
+    pub prompt: String,
+    pub recorded_at: Timestamp,
+}
+
+macro_rules! episode_columns {
+    () => {
+        "episode_id, session_id, first_turn, last_turn, title, summary, origin, started_at, \
+         ended_at, pass_id, prompt, recorded_at"
+    };
+}
+
+fn episode(row: &Row) -> Result<Episode> {
+    let mut c = Columns::of(row, "episode");
+    Ok(Episode {
+        id: EpisodeId::from_uuid(c.take()?),
+        session: c.take()?,
+        first_turn: c.take()?,
+        last_turn: c.take()?,
+        title: c.take()?,
+        summary: c.take()?,
+        origin: c.word(Origin::parse)?,
+        started_at: c.take()?,
+        ended_at: c.take()?,
+        pass: PassId::from_uuid(c.take()?),
+        prompt: c.take()?,
+        recorded_at: c.take()?,
+    })
+}
+
+pub fn open_episode(batch: &mut Batch, scope: &Scope, new: &Episode) {
+    const SQL: &str = concat!(
+        "insert into episode (user_id, tenant_id, ",
+        episode_columns!(),
+        ") values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)"
+    );
+    batch.push_one(
+        SQL,
+        vec![
+            Box::new(scope.user().uuid()),
+            Box::new(scope.tenant().uuid()),
+            Box::new(new.id.uuid()),
+            Box::new(new.session.clone()),
+            Box::new(new.first_turn),
+            Box::new(new.last_turn),
+            Box::new(new.title.clone()),
+            Box::new(new.summary.clone()),
+            Box::new(new.origin.as_str()),
+            Box::new(new.started_at),
+            Box::new(new.ended_at),
+            Box::new(new.pass.uuid()),
+            Box::new(new.prompt.clone()),
+            Box::new(new.recorded_at),
+        ],
+    );
+}
+
+/// Where a list of episodes ended.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct EpisodePlace {
+    pub ended_at: Timestamp,
+    pub id: EpisodeId,
+}
+
+/// Up to `limit` episodes, the latest first; of one session only, if one is given.
+pub async fn episodes(
+    scope: &Scope,
+    session: Option<&str>,
+    before: Option<&EpisodePlace>,
+    limit: i64,
+) -> Result<Vec<Episode>> {
+    const SQL: &str = concat!(
+        "select ",
+        episode_columns!(),
+        " from episode where user_id = $1 and ($2::text is null or session_id = $2) \
+           and session_id not in (select session_id from session where user_id = $1 \
+             and trashed_at is not null) \
+           and ($3::timestamptz is null or (ended_at, episode_id) < ($3, $4)) \
+          order by ended_at desc, episode_id desc limit $5"
+    );
+    let at = before.map(|place| place.ended_at);
+    let id = before.map(|place| place.id.uuid());
+    let params: [Param<'_>; 5] = [&scope.user().uuid(), &session, &at, &id, &limit];
+    all(&scope.query(SQL, &params).await?, episode)
+}
+
+/// The guesses that have waited for more evidence since before, and have had none.
+pub async fn candidates_before(
+    scope: &Scope,
+    before: Timestamp,
+    limit: i64,
+) -> Result<Vec<FactId>> {
+    const SQL: &str = "select fact_id from fact_version where user_id = $1 \
+                          and known_until is null and state = 'candidate' \
+                        group by fact_id having max(known_from) <= $2 order by fact_id limit $3";
+    let rows = scope.query(SQL, &[&scope.user().uuid(), &before, &limit]).await?;
+    all(&rows, |row| Ok(FactId::from_uuid(Columns::of(row, "fact_version").take()?)))
+}

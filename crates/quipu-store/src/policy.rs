@@ -1,0 +1,81 @@
+//! Policies: what the tenant and the user have said, in versions that are never changed.
+
+use quipu_core::Timestamp;
+use quipu_core::policy::Patch;
+use tokio_postgres::Row;
+
+use crate::error::Result;
+use crate::row::{Columns, one};
+use crate::scope::{Directory, Param, Scope};
+
+/// What somebody said, and in which version.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Said {
+    pub version: i32,
+    pub patch: Patch,
+}
+
+fn said(row: &Row) -> Result<Said> {
+    let mut c = Columns::of(row, "policy");
+    Ok(Said { version: c.take()?, patch: c.json()? })
+}
+
+/// What the scope's tenant has said last.
+pub async fn of_tenant(scope: &Scope) -> Result<Said> {
+    const SQL: &str = "select version, body from tenant_policy where tenant_id = $1 \
+                        order by version desc limit 1";
+    let rows = scope.query(SQL, &[&scope.tenant().uuid()]).await?;
+    Ok(one(&rows, said)?.unwrap_or_default())
+}
+
+/// What the scope's user has said last.
+pub async fn of_user(scope: &Scope) -> Result<Said> {
+    const SQL: &str = "select version, body from user_policy where user_id = $1 \
+                        order by version desc limit 1";
+    let rows = scope.query(SQL, &[&scope.user().uuid()]).await?;
+    Ok(one(&rows, said)?.unwrap_or_default())
+}
+
+/// The versions that are in force, as they are stamped on operations. Where nobody has said
+/// anything the server's own policy holds, and there is nothing to stamp.
+pub async fn versions(scope: &Scope) -> Result<Option<String>> {
+    const SQL: &str = "select coalesce((select max(version) from tenant_policy \
+                         where tenant_id = $2), 0), coalesce((select max(version) from user_policy \
+                         where user_id = $1), 0)";
+    let rows = scope.query(SQL, &[&scope.user().uuid(), &scope.tenant().uuid()]).await?;
+    let versions = one(&rows, |row| {
+        let mut c = Columns::of(row, "policy");
+        Ok((c.take::<i32>()?, c.take::<i32>()?))
+    })?;
+    let (tenant, user) = versions.unwrap_or_default();
+    Ok((tenant > 0 || user > 0).then(|| format!("t{tenant}.u{user}")))
+}
+
+/// What the tenant has said last, for its administrators.
+pub async fn of_directory(directory: &Directory) -> Result<Said> {
+    const SQL: &str = "select version, body from tenant_policy where tenant_id = $1 \
+                        order by version desc limit 1";
+    let rows = directory.query(SQL, &[&directory.tenant().uuid()]).await?;
+    Ok(one(&rows, said)?.unwrap_or_default())
+}
+
+/// The tenant says something new. Of two at once, the second fails and is said again.
+pub async fn set_tenant(directory: &Directory, new: &Said, by: &str, now: Timestamp) -> Result<()> {
+    const SQL: &str = "insert into tenant_policy (tenant_id, version, body, set_at, set_by) \
+                       values ($1, $2, $3, $4, $5)";
+    let body = serde_json::to_value(&new.patch).unwrap_or_default();
+    let params: [Param<'_>; 5] = [&directory.tenant().uuid(), &new.version, &body, &now, &by];
+    directory.query(SQL, &params).await?;
+    Ok(())
+}
+
+/// The user says something new.
+pub async fn set_user(scope: &Scope, new: &Said, by: &str, now: Timestamp) -> Result<()> {
+    const SQL: &str = "insert into user_policy (user_id, tenant_id, version, body, set_at, set_by) \
+                       values ($1, $2, $3, $4, $5, $6)";
+    let body = serde_json::to_value(&new.patch).unwrap_or_default();
+    let params: [Param<'_>; 6] =
+        [&scope.user().uuid(), &scope.tenant().uuid(), &new.version, &body, &now, &by];
+    scope.query(SQL, &params).await?;
+    Ok(())
+}
