@@ -25,6 +25,14 @@ pub enum Error {
     SessionNotFound,
     #[error("there is no such retrieval")]
     RetrievalNotFound,
+    #[error("there is no such job, or it has not been given up")]
+    JobNotFound,
+    #[error("there is no such turn")]
+    TurnNotFound,
+    #[error("no chat model is set up")]
+    NoChatModel,
+    #[error("the two memories do not contradict each other")]
+    NoContradiction,
     #[error("no embeddings were ever made with a model called {0:?}")]
     ModelNotFound(String),
     #[error("the text occurs in {} memories; name one of them by its id", .0.len())]
@@ -96,6 +104,10 @@ impl Error {
             Error::KeyNotFound => "key_not_found",
             Error::SessionNotFound => "session_not_found",
             Error::RetrievalNotFound => "retrieval_not_found",
+            Error::JobNotFound => "job_not_found",
+            Error::TurnNotFound => "turn_not_found",
+            Error::NoChatModel => "no_chat_model",
+            Error::NoContradiction => "no_contradiction",
             Error::ModelNotFound(_) => "model_not_found",
             Error::Model(_) => "model_unavailable",
             Error::Ambiguous(_) => "ambiguous_target",

@@ -5,21 +5,28 @@
 //! wire format, no vendor and no SQL. Time and randomness come in with each call as a [`Moment`].
 //!
 //! [`facts`] has the verbs and the questions about memories, [`sessions`] what was said, [`recall`] the
-//! finding of what bears on a message, [`context`] what goes into a prompt, [`access`] who may come in, [`directory`] the tenant's users and domains.
+//! finding of what bears on a message, [`context`] what goes into a prompt, [`learn`]
+//! what a conversation leaves behind, [`jobs`] the work that waits for its time, [`chat`] the asking of chat
+//! models, [`policy`] what may happen without asking, [`access`] who may come in, [`directory`] the
+//! tenant's users and domains.
 
 pub mod access;
+pub mod chat;
 pub mod context;
 pub mod directory;
 pub mod embedding;
 mod error;
 pub mod facts;
+pub mod jobs;
+pub mod learn;
+pub mod policy;
 pub mod recall;
 pub mod sessions;
 
 use std::sync::Arc;
 
 use quipu_core::model::{Models, NoModels};
-use quipu_core::{Caller, Timestamp, UserId, VersionId};
+use quipu_core::{Caller, Policy, Timestamp, UserId, VersionId};
 use quipu_store::Store;
 
 use embedding::Embedding;
@@ -45,6 +52,7 @@ pub struct Engine {
     recalls: Recalls,
     given: GivenBaselines,
     ticks: fn() -> u64,
+    policy: Policy,
 }
 
 /// When a call happens, and sixteen random bytes for the ids it will draw.
@@ -89,6 +97,7 @@ impl Engine {
             recalls: recall::recalls(),
             given: Cache::builder().max_capacity(10_000).support_invalidation_closures().build(),
             ticks: || 0,
+            policy: Policy::default(),
         })
     }
 
@@ -103,6 +112,13 @@ impl Engine {
     #[must_use]
     pub fn with_ticks(mut self, ticks: fn() -> u64) -> Self {
         self.ticks = ticks;
+        self
+    }
+
+    /// The same engine with another policy where nobody has said anything.
+    #[must_use]
+    pub fn with_policy(mut self, policy: Policy) -> Self {
+        self.policy = policy;
         self
     }
 

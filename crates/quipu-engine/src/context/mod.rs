@@ -6,8 +6,10 @@
 
 mod retrieve;
 mod usage;
+mod why;
 
 pub use retrieve::{Ask, Context, Part, Spent};
 pub use usage::{
     BaselineRecord, Given, NewUsage, RetrievalRecord, USAGE_TYPES, UsageRecord, UsageStats,
 };
+pub use why::{Grounds, Why};

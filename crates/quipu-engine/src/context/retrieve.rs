@@ -15,7 +15,7 @@ use quipu_core::{
     Version, VersionId,
 };
 use quipu_store::context::{self as kept, Baseline};
-use quipu_store::{Scope, domain, recallable};
+use quipu_store::{Scope, domain, recallable, session};
 use serde_json::json;
 use sha2::{Digest, Sha256};
 
@@ -155,10 +155,11 @@ impl Engine {
         let budget = Budget::of(ask.tokens, ask.window);
         let mut context = empty(moment, ask);
         let (scope, around) = self.around(caller, now).await?;
-        let (mind, domains, frozen) = try_join!(
+        let (mind, domains, frozen, incognito) = try_join!(
             self.mind(&scope, &around, ask.point, now),
             self.domains_of(&scope, ask),
-            frozen(&scope, ask)
+            frozen(&scope, ask),
+            is_incognito(&scope, ask)
         )?;
         context.domains = domains;
         // A domain that was shut for everybody since takes its words out of every prompt.
@@ -191,10 +192,13 @@ impl Engine {
         context.frozen = frozen.is_some();
         context.baseline = match (frozen, rendered) {
             (Some(kept), _) => thawed(&kept),
+            // A chat that leaves no trace has its baseline made anew each time: the same bytes, as
+            // long as nobody changes what is remembered.
+            (None, Some((part, _))) if incognito => part,
             (None, Some(new)) => self.freeze(caller, ask, new, &stale, &around, now).await?,
             (None, None) => Part::default(),
         };
-        if ask.session.is_some() {
+        if ask.session.is_some() && !incognito {
             let key = (caller.user, ask.session.clone(), wishes(ask));
             self.given.insert(key, Arc::new(context.baseline.clone()));
         }
@@ -208,7 +212,9 @@ impl Engine {
         context.times = times;
         (context.considered, context.cached) = (considered, cached);
         (context.degraded, context.model, context.took) = (degraded, model, took);
-        self.note_later(caller, ask, &context, around.state.removed, now);
+        if !incognito {
+            self.note_later(caller, ask, &context, around.state.removed, now);
+        }
         Ok(context)
     }
 
@@ -308,6 +314,13 @@ async fn frozen(scope: &Scope, ask: &Ask) -> Result<Option<Baseline>> {
     match ask.session.as_ref().filter(|_| ask.freeze) {
         Some(session) => Ok(kept::find_baseline(scope, session, &wishes(ask)).await?),
         None => Ok(None),
+    }
+}
+
+async fn is_incognito(scope: &Scope, ask: &Ask) -> Result<bool> {
+    match &ask.session {
+        Some(id) => Ok(session::is_incognito(scope, id).await?),
+        None => Ok(false),
     }
 }
 
@@ -440,7 +453,7 @@ fn candidates(
         .filter(|unit| is_usable(unit, point, shut))
         .filter_map(|unit| unit.facets.as_ref().map(|facets| (unit, facets)))
         .filter(|(_, facets)| within(facets.domain.as_ref()))
-        .filter(|(_, facets)| facets.force == Force::Hard || may_inject(facets))
+        .filter(|(_, facets)| facets.own && facets.force == Force::Hard || may_inject(facets))
         .collect();
     standing.sort_by(|(a, af), (b, bf)| precedence(af, bf).then(b.subject.cmp(&a.subject)));
     let ids = |(unit, _): &(&quipu_core::recall::index::Unit, _)| {

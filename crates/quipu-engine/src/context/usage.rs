@@ -2,7 +2,7 @@
 
 use futures_util::try_join;
 use quipu_core::limits::REASONING_CHARS;
-use quipu_core::{Caller, FactId, Ids, RetrievalId, Timestamp};
+use quipu_core::{Caller, FactId, Ids, RetrievalId, Timestamp, TurnId};
 use quipu_store::context::{self as kept, Baseline, Retrieval, Stats, Usage, UsagePlace};
 use quipu_store::{Batch, erase};
 
@@ -16,7 +16,8 @@ pub use quipu_store::context::{
 };
 
 /// What an application can report about a memory it was given. That it was given is noted anyway.
-pub const USAGE_TYPES: [&str; 5] = ["retrieved", "applied", "cited", "conflicted", "overridden"];
+pub const USAGE_TYPES: [&str; 7] =
+    ["retrieved", "applied", "cited", "conflicted", "overridden", "confirmed", "contradicted"];
 
 /// A use to report.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -24,6 +25,7 @@ pub struct NewUsage {
     pub fact: FactId,
     pub session: Option<String>,
     pub retrieval: Option<RetrievalId>,
+    pub turn: Option<TurnId>,
     pub kind: String,
     pub influence: Option<String>,
 }
@@ -65,7 +67,7 @@ impl Engine {
         if !USAGE_TYPES.contains(&new.kind.as_str()) {
             return Err(Error::invalid(
                 "type",
-                "one of retrieved, applied, cited, conflicted, overridden",
+                "one of retrieved, applied, cited, conflicted, overridden, confirmed, contradicted",
             ));
         }
         if let Some(session) = &new.session {
@@ -88,12 +90,13 @@ impl Engine {
             fact: new.fact,
             session: new.session,
             retrieval: new.retrieval,
+            turn: new.turn,
             kind: new.kind,
             influence: new.influence,
             at: quipu_core::time::micros(now),
         };
-        kept::report_usage(&scope, &usage).await?;
         let mut batch = Batch::default();
+        kept::queue_usage(&mut batch, &scope, &usage);
         keep_answer(&mut batch, &scope, request, &usage, &[usage.fact]);
         scope.run(&batch).await?;
         scope.commit().await?;

@@ -4,6 +4,7 @@
 //! to close and open, and finish. Reading is in `read`.
 
 mod confirm;
+mod contradict;
 mod leave;
 mod link;
 mod outcome;
@@ -15,6 +16,8 @@ mod update;
 mod write;
 
 pub use confirm::Decision;
+pub(crate) use contradict::CONTRADICTS;
+pub use contradict::{Contradiction, True};
 pub use link::LinkView;
 pub use outcome::{Memory, Outcome, Receipt};
 pub use quipu_store::list::{Filter, Place};
@@ -23,3 +26,4 @@ pub use read::{Cursor, HistoryEntry, Listing, OperationPage, Page, Point};
 pub use save::NewMemory;
 pub use target::Target;
 pub use update::{Mode, Update};
+pub(crate) use write::{Begun, Effect};

@@ -53,6 +53,7 @@ impl Engine {
 
     async fn create(&self, request: &Request, new: NewMemory, state: State) -> Result<Outcome> {
         Error::faults(new.claim.faults())?;
+        check_sure(new.confidence)?;
         let now = request.moment.now;
         let mut writing = match self.begin(request).await? {
             Begun::New(writing) => writing,
@@ -70,10 +71,18 @@ impl Engine {
             let message = format!("Already remembered: {}", same.claim.content);
             return writing.answer(Outcome::of(Verb::Save, message).with(memory)).await;
         }
+        if state == State::Proposed
+            && let Some(same) = fact::waiting_the_same(&writing.scope, &new.claim).await?
+        {
+            let memory = as_memory(&same, std::slice::from_ref(&same), now);
+            let message = format!("Already waiting for a yes: {}", same.claim.content);
+            return writing.answer(Outcome::of(Verb::Propose, message).with(memory)).await;
+        }
         let voice = request.caller.voice;
         let provenance = Provenance {
             voice,
-            confidence: new.confidence.filter(|_| voice.extracted),
+            // An extraction that does not say how sure it is, is not.
+            confidence: voice.extracted.then(|| new.confidence.unwrap_or(0.5)),
             tier: new.tier,
             session: new.session,
             turns: new.turns,
@@ -120,5 +129,14 @@ pub(super) async fn check_domain(scope: &Scope, name: Option<&str>) -> Result<()
         None => Err(Error::DomainNotFound(name.to_owned())),
         Some((domain, false)) if domain.requires_opt_in => Err(Error::OptInNeeded(domain.name)),
         Some(_) => Ok(()),
+    }
+}
+
+pub(super) fn check_sure(confidence: Option<f32>) -> Result<()> {
+    match confidence {
+        Some(sure) if !(0.0..=1.0).contains(&sure) => {
+            Err(Error::invalid("confidence", "between 0 and 1"))
+        }
+        _ => Ok(()),
     }
 }

@@ -98,8 +98,14 @@ async fn reverse(mut writing: Writing<'_>, id: OperationId) -> Result<Outcome> {
             outcome.memories.extend(writing.shown(&remaining(&known, &changes)));
         }
     }
-    let effect =
-        Effect { changes, opens_links, closes_links, also: target.facts, undoes: Some(id) };
+    let effect = Effect {
+        changes,
+        opens_links,
+        closes_links,
+        also: target.facts,
+        undoes: Some(id),
+        ..Effect::default()
+    };
     match writing.finish(Verb::Undo, effect, outcome).await {
         // Somebody else has taken the place in the meantime.
         Err(Error::KeyTaken(_) | Error::LinkExists) => Err(Error::AlreadyUndone),

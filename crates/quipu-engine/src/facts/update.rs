@@ -7,7 +7,7 @@ use quipu_store::fact;
 
 use super::outcome::Outcome;
 use super::read::{as_memory, current};
-use super::save::check_domain;
+use super::save::{check_domain, check_sure};
 use super::target::Target;
 use super::write::{Begun, Effect};
 use crate::error::{Error, Result};
@@ -49,6 +49,7 @@ impl Engine {
         target: &Target,
         update: Update,
     ) -> Result<Outcome> {
+        check_sure(update.confidence)?;
         let now = request.moment.now;
         let mut writing = match self.begin(request).await? {
             Begun::New(writing) => writing,
@@ -62,7 +63,7 @@ impl Engine {
         })?;
         let voice = request.caller.voice;
         let provenance = Provenance {
-            confidence: update.confidence.filter(|_| voice.extracted),
+            confidence: voice.extracted.then(|| update.confidence.unwrap_or(0.5)),
             session: update.session,
             turns: update.turns,
             ..Provenance::stated(voice)

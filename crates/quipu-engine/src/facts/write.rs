@@ -8,7 +8,7 @@ use quipu_core::recall::passage::{Passage, of_version};
 use quipu_core::time::{after, micros};
 use quipu_core::{Changes, FactId, Ids, Link, Operation, OperationId, Stamp, State, Verb, Version};
 use quipu_store::passage::{self, Change};
-use quipu_store::{Batch, Scope, context, directory, fact, idempotency, link, operation};
+use quipu_store::{Batch, Scope, context, directory, fact, idempotency, link, operation, policy};
 
 use super::outcome::{Memory, Outcome};
 use super::read::{as_memory, current};
@@ -16,28 +16,32 @@ use crate::error::{Error, Result};
 use crate::{Engine, Request};
 
 /// A write under way.
-pub(super) struct Writing<'r> {
+pub(crate) struct Writing<'r> {
     engine: &'r Engine,
-    pub(super) scope: Scope,
-    pub(super) stamp: Stamp,
+    pub(crate) scope: Scope,
+    pub(crate) stamp: Stamp,
     pub(super) request: &'r Request,
+    /// The policy it is made under, where it is not the server's.
+    policy: Option<String>,
 }
 
 /// A write that is new, or the answer it got the first time.
-pub(super) enum Begun<'r> {
+pub(crate) enum Begun<'r> {
     New(Writing<'r>),
     Again(Outcome),
 }
 
 /// Everything an operation does to the record.
 #[derive(Default)]
-pub(super) struct Effect {
-    pub(super) changes: Changes,
-    pub(super) opens_links: Vec<Link>,
+pub(crate) struct Effect {
+    pub(crate) changes: Changes,
+    pub(crate) opens_links: Vec<Link>,
     pub(super) closes_links: Vec<quipu_core::LinkId>,
     /// Facts that the operation is about besides those whose versions it opens or closes.
     pub(super) also: Vec<FactId>,
     pub(super) undoes: Option<OperationId>,
+    /// What else is written in the same transaction.
+    pub(crate) with: Batch,
 }
 
 impl Effect {
@@ -73,15 +77,17 @@ impl Effect {
 }
 
 impl Engine {
-    pub(super) async fn begin<'r>(&'r self, request: &'r Request) -> Result<Begun<'r>> {
+    pub(crate) async fn begin<'r>(&'r self, request: &'r Request) -> Result<Begun<'r>> {
         let caller = &request.caller;
         let scope = self.store.write(caller.tenant, caller.user).await?;
         let key = request.idempotency.as_ref();
         let kept: OptionFuture<_> = key.map(|key| idempotency::find(&scope, &key.key)).into();
-        let (last, user, kept) =
-            try_join!(operation::last_at(&scope), directory::me(&scope), async {
-                kept.await.transpose()
-            },)?;
+        let (last, user, policy, kept) = try_join!(
+            operation::last_at(&scope),
+            directory::me(&scope),
+            policy::versions(&scope),
+            async { kept.await.transpose() },
+        )?;
         if user.as_ref().is_some_and(|user| user.is_gone(request.moment.now)) {
             return Err(Error::UserGone);
         }
@@ -94,13 +100,13 @@ impl Engine {
             return Ok(Begun::Again(outcome));
         }
         if user.is_none() {
-            directory::ensure_me(&scope, &caller.user_name, request.moment.now).await?;
+            self.first_write(&scope, request).await?;
         }
         let now = micros(request.moment.now);
         let at = last.map_or(now, |last| now.max(after(last)));
         let mut ids = Ids::new(now, request.moment.seed);
         let stamp = Stamp { at, operation: ids.operation(), ids };
-        Ok(Begun::New(Writing { engine: self, scope, stamp, request }))
+        Ok(Begun::New(Writing { engine: self, scope, stamp, request, policy }))
     }
 }
 
@@ -115,7 +121,7 @@ impl Writing<'_> {
     }
 
     /// Records the operation and its effect, keeps the answer, commits.
-    pub(super) async fn finish(
+    pub(crate) async fn finish(
         self,
         verb: Verb,
         effect: Effect,
@@ -132,6 +138,7 @@ impl Writing<'_> {
             facts: effect.facts(),
             undoes: effect.undoes,
             undone_by: None,
+            policy: self.policy.clone(),
         };
         let (scope, at) = (&self.scope, self.stamp.at);
         let mut batch = Batch::default();
@@ -149,6 +156,7 @@ impl Writing<'_> {
         passage::insert(&mut batch, scope, &passages);
         let revoked = effect.revoked();
         context::thaw_facts(&mut batch, scope, &revoked);
+        batch.append(effect.with);
         outcome.operation = Some(operation.id);
         let (engine, moment) = (self.engine, self.request.moment);
         let outcome = self.keep(batch, outcome).await?;
@@ -158,6 +166,12 @@ impl Writing<'_> {
         // Only now: no model is asked while a transaction is open.
         engine.embed(caller.tenant, caller.user, passages, moment.now).await;
         Ok(outcome)
+    }
+
+    /// Writes something that is no operation of the record.
+    pub(crate) async fn close(self, batch: Batch) -> Result<()> {
+        self.scope.run(&batch).await?;
+        Ok(self.scope.commit().await?)
     }
 
     /// Keeps and gives an answer to a request that had nothing to write.

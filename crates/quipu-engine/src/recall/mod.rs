@@ -4,6 +4,7 @@
 //! else; a reranker that does not, the reordering. What was left out is said in `degraded`.
 
 mod mind;
+mod near;
 mod search;
 
 pub(crate) use mind::{Mind, Minds, Surroundings, at};

@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::panic)]
 
 mod keys;
+mod learn;
 mod leave;
 mod links;
 mod proposals;

@@ -69,7 +69,7 @@ async fn found(story: &Story, query: &str) -> Vec<String> {
 }
 
 fn said(content: &str) -> NewTurn {
-    NewTurn { role: Role::User, speaker: None, content: content.to_owned(), said_at: None }
+    NewTurn::saying(Role::User, content)
 }
 
 #[tokio::test]
@@ -242,6 +242,7 @@ async fn lived_in() -> (Story, quipu_core::FactId) {
         fact,
         session: None,
         retrieval: Some(context.id),
+        turn: None,
         kind: "cited".to_owned(),
         influence: Some("the canary was cited".to_owned()),
     };

@@ -1,0 +1,203 @@
+//! Jobs: a worker takes on what is due, does it, and finishes it in the transaction of its effect.
+//! What fails is tried again after a while, and given up where a person can see it and have it
+//! retried.
+
+use quipu_core::job::{Setback, next_upkeep, wait_after};
+use quipu_core::learn::prompt;
+use quipu_core::time::micros;
+use quipu_core::{Caller, CallerKind, Job, JobId, JobKind, Origin, Timestamp, Voice};
+use quipu_store::job::{self, Claimed};
+use quipu_store::{Batch, directory, session};
+
+use crate::chat::Unanswered;
+use crate::error::{Error, Result};
+use crate::{Engine, Moment, Request};
+
+/// What a worker did.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Worked {
+    /// Nothing was due.
+    Nothing,
+    Done(JobKind),
+    /// It will be tried again.
+    PutOff(JobKind, String),
+    /// It was tried often enough.
+    GivenUp(JobKind, String),
+}
+
+/// How a job failed.
+#[derive(Debug)]
+pub(crate) struct Failed {
+    setback: Setback,
+    reason: String,
+    /// Not before then, whatever the usual wait.
+    not_before: Option<Timestamp>,
+}
+
+impl From<Error> for Failed {
+    fn from(error: Error) -> Self {
+        let setback = match error {
+            Error::Unavailable(_) => Setback::Passing,
+            _ => Setback::Faulty,
+        };
+        // The code and not the words: those could quote what was said.
+        Self { setback, reason: error.code().to_owned(), not_before: None }
+    }
+}
+
+impl From<quipu_store::Error> for Failed {
+    fn from(error: quipu_store::Error) -> Self {
+        Error::from(error).into()
+    }
+}
+
+impl Failed {
+    pub(crate) fn unanswered(why: &Unanswered, now: Timestamp) -> Self {
+        let setback = match why {
+            Unanswered::Unusable(_) => Setback::Faulty,
+            _ => Setback::Passing,
+        };
+        let tomorrow = (now.as_second().div_euclid(86_400) + 1) * 86_400;
+        let not_before = matches!(why, Unanswered::OverBudget)
+            .then(|| Timestamp::from_second(tomorrow).unwrap_or(now));
+        Self { setback, reason: why.to_string(), not_before }
+    }
+}
+
+impl Engine {
+    /// Takes on one job that is due and does it. Says what it did; whoever calls asks again.
+    pub async fn work(&self, worker: &str, moment: Moment) -> Result<Worked> {
+        let Some(claimed) = self.store.claim_job(worker, micros(moment.now)).await? else {
+            return Ok(Worked::Nothing);
+        };
+        match self.perform(&claimed, moment).await {
+            Ok(()) => Ok(Worked::Done(claimed.kind)),
+            Err(failed) => self.put_off(&claimed, failed, moment).await,
+        }
+    }
+
+    /// When there is something to do again.
+    pub async fn next_job_at(&self) -> Result<Option<Timestamp>> {
+        Ok(self.store.next_job_at().await?)
+    }
+
+    async fn perform(&self, job: &Claimed, moment: Moment) -> Result<(), Failed> {
+        let scope = self.store.read(job.tenant, job.user).await?;
+        let user = directory::me(&scope).await?;
+        drop(scope);
+        let Some(user) = user.filter(|user| !user.is_gone(moment.now)) else {
+            return self.drop_job(job).await;
+        };
+        let caller = Caller {
+            tenant: job.tenant,
+            user: job.user,
+            user_name: user.name,
+            kind: CallerKind::Job,
+            credential: job.kind.as_str().to_owned(),
+            voice: Voice::extracted(Origin::UserTurn),
+        };
+        let request = Request::new(caller, moment);
+        match job.kind {
+            JobKind::Close => self.close_abandoned(&request, job).await,
+            JobKind::Extract => self.extract(&request, job).await,
+            JobKind::Title => self.title_session(&request, job).await,
+            JobKind::Compress => self.compress_session(&request, job).await,
+            JobKind::Upkeep => self.look_after(&request, job).await,
+        }
+    }
+
+    /// Ends a job that has nothing to do any more.
+    pub(crate) async fn drop_job(&self, job: &Claimed) -> Result<(), Failed> {
+        let scope = self.store.write(job.tenant, job.user).await?;
+        if job::is_held(&scope, job).await? {
+            let mut batch = Batch::default();
+            job::finish(&mut batch, &scope, job);
+            scope.run(&batch).await?;
+            scope.commit().await?;
+        }
+        Ok(())
+    }
+
+    async fn put_off(&self, job: &Claimed, failed: Failed, moment: Moment) -> Result<Worked> {
+        let random = f64::from(moment.seed[0]) / 255.0;
+        let wait = wait_after(failed.setback, job.attempts, random);
+        let again = wait.map(|wait| micros(moment.now + wait));
+        let again = again.map(|at| failed.not_before.map_or(at, |other| at.max(other)));
+        let reason: String = failed.reason.chars().take(500).collect();
+        let scope = self.store.write(job.tenant, job.user).await?;
+        // Waiting for another day is no attempt.
+        let attempts = if failed.not_before.is_some() { job.attempts - 1 } else { job.attempts };
+        job::release(&scope, job, again, attempts, &reason).await?;
+        scope.commit().await?;
+        tracing::warn!(kind = job.kind.as_str(), attempts, reason, "a job failed");
+        Ok(match again {
+            Some(_) => Worked::PutOff(job.kind, reason),
+            None => Worked::GivenUp(job.kind, reason),
+        })
+    }
+
+    /// Closes a chat in which nobody has spoken for a while; one in which somebody has is looked at
+    /// again later.
+    async fn close_abandoned(&self, request: &Request, job: &Claimed) -> Result<(), Failed> {
+        let scope = self.store.write(job.tenant, job.user).await?;
+        if !job::is_held(&scope, job).await? {
+            return Ok(());
+        }
+        let now = micros(request.moment.now);
+        let there = session::find(&scope, &job.key).await?;
+        let (policy, _) = self.policy_of(&scope).await?;
+        let mut batch = Batch::default();
+        job::finish(&mut batch, &scope, job);
+        if let (Some(session), Some(idle)) = (there, policy.idle_close()) {
+            if session.is_abandoned(idle, now) {
+                self.end(&mut batch, &scope, request, session, &policy, None);
+            } else if session.state == quipu_core::SessionState::Active {
+                let (id, due) =
+                    (crate::sessions::job_id(request, "close"), session.last_turn_at + idle);
+                job::queue(&mut batch, &scope, id, JobKind::Close, &job.key, due, now);
+            }
+        }
+        scope.run(&batch).await?;
+        Ok(scope.commit().await?)
+    }
+
+    /// What has had its time goes: the trash after thirty days, guesses that nothing has supported
+    /// for fourteen, and what went into prompts after ninety. Then again tomorrow.
+    async fn look_after(&self, request: &Request, job: &Claimed) -> Result<(), Failed> {
+        self.purge(request).await?;
+        self.purge_sessions(request).await?;
+        self.let_go_of_guesses(request).await?;
+        let scope = self.store.write(job.tenant, job.user).await?;
+        if !job::is_held(&scope, job).await? {
+            return Ok(());
+        }
+        let now = micros(request.moment.now);
+        let mut batch = Batch::default();
+        job::finish(&mut batch, &scope, job);
+        let (id, due) = (JobId::from_uuid(job.user.uuid()), next_upkeep(job.user, now));
+        job::queue(&mut batch, &scope, id, JobKind::Upkeep, "", due, now);
+        scope.run(&batch).await?;
+        Ok(scope.commit().await?)
+    }
+
+    /// What waits to be done for a user, and what was given up.
+    pub async fn jobs(&self, caller: &Caller, now: Timestamp) -> Result<Vec<Job>> {
+        const MOST: i64 = 200;
+        let scope = self.reading(caller, now).await?;
+        Ok(job::list(&scope, MOST).await?)
+    }
+
+    /// Has a job that was given up tried again.
+    pub async fn retry_job(&self, request: &Request, id: JobId) -> Result<Job> {
+        let scope = self.writing(request).await?;
+        let job = job::retry(&scope, id, micros(request.moment.now)).await?;
+        let job = job.ok_or(Error::JobNotFound)?;
+        scope.commit().await?;
+        Ok(job)
+    }
+
+    /// The prompts that models are asked with, by name and version.
+    pub fn prompts() -> [prompt::Prompt; 3] {
+        [prompt::EXTRACT, prompt::TITLE, prompt::COMPRESS]
+    }
+}

@@ -1,0 +1,88 @@
+//! Episodes: what happened in a stretch of turns, in a sentence or two; and the log of passes.
+
+use quipu_core::learn::Answer;
+use quipu_core::learn::judge::safe_summary;
+use quipu_core::{Caller, Domain, Origin, Stamp, Timestamp};
+use quipu_store::learning::{self, Episode, EpisodePlace, Pass};
+use quipu_store::{Batch, Scope, session};
+
+use super::plan::Plan;
+use crate::Engine;
+use crate::error::Result;
+
+/// How long the running summary of a session may grow before its beginning is let go.
+const SUMMARY_CHARS: usize = 2_000;
+
+/// Writes the episode of a pass, and takes its words into the session's running summary. Whatever may
+/// not be kept is left out sentence by sentence; if nothing remains there is no episode.
+pub(super) fn write(
+    batch: &mut Batch,
+    scope: &Scope,
+    plan: &Plan,
+    pass: &Pass,
+    read: &Answer,
+    domains: &[(Domain, bool)],
+    stamp: &mut Stamp,
+) {
+    let summary = read.summary.as_deref().and_then(|text| safe_summary(text, domains));
+    let (Some(summary), Some(first), Some(last)) = (summary, plan.turns.first(), plan.turns.last())
+    else {
+        return;
+    };
+    let episode = Episode {
+        id: stamp.ids.episode(),
+        session: plan.session.id.clone(),
+        first_turn: pass.first_turn,
+        last_turn: pass.last_turn,
+        title: read.title.as_deref().and_then(|text| safe_summary(text, domains)),
+        summary: summary.clone(),
+        origin: plan.news.origin().unwrap_or(Origin::Import),
+        started_at: first.said_at.min(last.said_at),
+        ended_at: last.said_at.max(first.said_at),
+        pass: pass.id,
+        prompt: pass.prompt.clone(),
+        recorded_at: stamp.at,
+    };
+    learning::open_episode(batch, scope, &episode);
+    let running = match &plan.session.summary {
+        Some(before) => format!("{before} {summary}"),
+        None => summary,
+    };
+    let skipped = running.chars().count().saturating_sub(SUMMARY_CHARS);
+    let running: String = running.chars().skip(skipped).collect();
+    session::summarise(batch, scope, &plan.session.id, &running, pass.last_turn);
+}
+
+impl Engine {
+    /// What happened, the latest first; in one session only, if one is given.
+    pub async fn episodes(
+        &self,
+        caller: &Caller,
+        session: Option<&str>,
+        before: Option<EpisodePlace>,
+        limit: usize,
+        now: Timestamp,
+    ) -> Result<(Vec<Episode>, Option<EpisodePlace>)> {
+        let scope = self.reading(caller, now).await?;
+        let wanted = i64::try_from(limit + 1).unwrap_or(i64::MAX);
+        let mut found = learning::episodes(&scope, session, before.as_ref(), wanted).await?;
+        let more = found.len() > limit;
+        found.truncate(limit);
+        let place = |e: &Episode| EpisodePlace { ended_at: e.ended_at, id: e.id };
+        let next = found.last().filter(|_| more).map(place);
+        Ok((found, next))
+    }
+
+    /// The latest passes: what was learned from which turns, and why other things were not.
+    pub async fn passes(
+        &self,
+        caller: &Caller,
+        session: Option<&str>,
+        limit: usize,
+        now: Timestamp,
+    ) -> Result<Vec<Pass>> {
+        let scope = self.reading(caller, now).await?;
+        let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+        Ok(learning::passes(&scope, session, limit).await?)
+    }
+}

@@ -1,0 +1,168 @@
+//! The small questions: a name for a chat, a summary of its early part. And letting go of guesses.
+
+use std::time::Duration;
+
+use jiff::SignedDuration;
+use quipu_core::learn::answer::{Unreadable, unfenced};
+use quipu_core::learn::judge::safe_summary;
+use quipu_core::learn::{Transcript, prompt};
+use quipu_core::limits::{CANDIDATE_DAYS, TRASH_DAYS, USAGE_DAYS};
+use quipu_core::time::micros;
+use quipu_core::{Session, Verb, record};
+use quipu_store::job::{self, Claimed};
+use quipu_store::passage::{self, Change};
+use quipu_store::{Batch, fact, learning, ledger, session};
+
+use super::plan::domains;
+use crate::error::Result;
+use crate::facts::{Begun, Effect, Outcome};
+use crate::jobs::Failed;
+use crate::{Engine, Request};
+
+const TITLE_WITHIN: Duration = Duration::from_secs(30);
+const COMPRESS_WITHIN: Duration = Duration::from_secs(120);
+/// How many turns a title is made from.
+const BEGINNING: i64 = 4;
+/// How many turns one summary takes in, and how many of the latest it leaves alone.
+const SUMMED_UP: i64 = 80;
+const LEFT_ALONE: i32 = 4;
+/// How much one night lets go of.
+const AT_ONCE: i64 = 500;
+
+impl Engine {
+    /// Names a chat after its first exchange, unless somebody has named it since.
+    pub(crate) async fn title_session(
+        &self,
+        request: &Request,
+        job: &Claimed,
+    ) -> Result<(), Failed> {
+        let caller = &request.caller;
+        let scope = self.store.read(caller.tenant, caller.user).await?;
+        let there = session::find(&scope, &job.key).await?;
+        let Some(_) = there.filter(|s| s.title.is_none() && s.trashed_at.is_none()) else {
+            drop(scope);
+            return self.drop_job(job).await;
+        };
+        let turns = session::turns(&scope, &job.key, 0, BEGINNING).await?;
+        let ((policy, _), domains) = (self.policy_of(&scope).await?, domains(&scope).await?);
+        drop(scope);
+        let ask = prompt::title(&Transcript::of(&turns), TITLE_WITHIN);
+        let asked =
+            self.ask(caller, "title", &ask, &policy, request.moment, field("title")).await?;
+        let answered = asked.map_err(|why| Failed::unanswered(&why, request.moment.now))?;
+        let title = clean_title(&answered.read);
+        let title = title.and_then(|title| safe_summary(&title, &domains));
+        let (scope, mut batch) = (self.writing(request).await?, Batch::default());
+        if !job::is_held(&scope, job).await? {
+            return Ok(());
+        }
+        let there = session::find(&scope, &job.key).await?;
+        let unnamed = there.filter(|s| s.title.is_none() && s.trashed_at.is_none());
+        if let (Some(session), Some(title)) = (unnamed, title) {
+            session::put(&mut batch, &scope, &Session { title: Some(title), ..session });
+        }
+        job::finish(&mut batch, &scope, job);
+        scope.run(&batch).await?;
+        Ok(scope.commit().await?)
+    }
+
+    /// Sums up the early part of a long chat, further than it was before.
+    pub(crate) async fn compress_session(
+        &self,
+        request: &Request,
+        job: &Claimed,
+    ) -> Result<(), Failed> {
+        let caller = &request.caller;
+        let scope = self.store.read(caller.tenant, caller.user).await?;
+        let there = session::find(&scope, &job.key).await?.filter(|s| s.trashed_at.is_none());
+        let Some(session) = there else {
+            drop(scope);
+            return self.drop_job(job).await;
+        };
+        let mut turns =
+            session::turns(&scope, &job.key, session.summary_through, SUMMED_UP).await?;
+        turns.retain(|turn| turn.number <= session.turns - LEFT_ALONE);
+        let ((policy, _), domains) = (self.policy_of(&scope).await?, domains(&scope).await?);
+        drop(scope);
+        let Some(through) = turns.last().map(|turn| turn.number) else {
+            return self.drop_job(job).await;
+        };
+        let before = session.summary.as_deref();
+        let ask = prompt::compress(before, &Transcript::of(&turns), COMPRESS_WITHIN);
+        let read = field("summary");
+        let asked = self.ask(caller, "compress", &ask, &policy, request.moment, read).await?;
+        let answered = asked.map_err(|why| Failed::unanswered(&why, request.moment.now))?;
+        let (scope, mut batch) = (self.writing(request).await?, Batch::default());
+        if !job::is_held(&scope, job).await? {
+            return Ok(());
+        }
+        if let Some(summary) = safe_summary(&answered.read, &domains) {
+            session::summarise(&mut batch, &scope, &session.id, &summary, through);
+        }
+        job::finish(&mut batch, &scope, job);
+        scope.run(&batch).await?;
+        Ok(scope.commit().await?)
+    }
+
+    /// Removes sessions that have lain in the trash for thirty days.
+    pub(crate) async fn purge_sessions(&self, request: &Request) -> Result<()> {
+        let scope = self.writing(request).await?;
+        let now = micros(request.moment.now);
+        let days = |count: i64| SignedDuration::from_hours(24 * count);
+        ledger::forget_before(&scope, now - days(USAGE_DAYS)).await?;
+        let old = session::trashed_before(&scope, now - days(TRASH_DAYS), AT_ONCE).await?;
+        let mut batch = Batch::default();
+        for id in &old {
+            session::remove(&mut batch, &scope, id);
+        }
+        if !old.is_empty() {
+            passage::bump(&mut batch, &scope, Change::Removed);
+        }
+        scope.run(&batch).await?;
+        Ok(scope.commit().await?)
+    }
+
+    /// Lets go of guesses that nothing has supported for fourteen days (R109). They can be restored.
+    pub(crate) async fn let_go_of_guesses(&self, request: &Request) -> Result<()> {
+        let mut writing = match self.begin(request).await? {
+            Begun::New(writing) => writing,
+            Begun::Again(_) => return Ok(()),
+        };
+        let before = writing.stamp.at - SignedDuration::from_hours(24 * CANDIDATE_DAYS);
+        let old = learning::candidates_before(&writing.scope, before, AT_ONCE).await?;
+        let mut effect = Effect::default();
+        for id in old {
+            let known = fact::known_now(&writing.scope, id).await?;
+            let voice = request.caller.voice;
+            let Ok(changes) = record::reject(&known, voice, &mut writing.stamp) else { continue };
+            effect.changes.closes.extend(changes.closes);
+            effect.changes.opens.extend(changes.opens);
+        }
+        if effect.changes.closes.is_empty() {
+            return Ok(());
+        }
+        let outcome = Outcome::of(Verb::Forget, "Let go of what nothing has supported.".into());
+        writing.finish(Verb::Forget, effect, outcome).await?;
+        Ok(())
+    }
+}
+
+/// One text out of an answer.
+fn field(name: &'static str) -> impl Fn(&str) -> Result<String, Unreadable> {
+    move |text| {
+        let value: serde_json::Value =
+            serde_json::from_str(unfenced(text)).map_err(|_| Unreadable("not a JSON document"))?;
+        let text = value.get(name).and_then(serde_json::Value::as_str);
+        let text = text.ok_or(Unreadable("the asked-for field is not there"))?;
+        let line = text.split_whitespace().collect::<Vec<_>>().join(" ").replace('\0', "");
+        let fits = (1..=4_000).contains(&line.chars().count());
+        fits.then_some(line).ok_or(Unreadable("empty or too long"))
+    }
+}
+
+/// A title is a few words and no sentence.
+fn clean_title(text: &str) -> Option<String> {
+    let title = text.trim_matches(|c: char| c.is_whitespace() || "\"'“”„.«»".contains(c));
+    let words: Vec<&str> = title.split_whitespace().take(8).collect();
+    Some(words.join(" ")).filter(|title| (1..=80).contains(&title.chars().count()))
+}

@@ -1,0 +1,247 @@
+//! The life of a chat: closed, resumed, put aside, thrown away and taken back; and found again.
+
+use futures_util::try_join;
+use quipu_core::policy::{Policy, Trigger};
+use quipu_core::recall::passage::of_turn;
+use quipu_core::time::micros;
+use quipu_core::{Caller, JobKind, Session, SessionState, Timestamp, Turn};
+use quipu_store::passage::{self, Change};
+use quipu_store::{Batch, Scope, job, session};
+use serde::{Deserialize, Serialize};
+
+use super::{answered, check_title, job_id, keep_answer};
+use crate::error::{Error, Result};
+use crate::recall::Recall;
+use crate::{Engine, Request};
+
+/// What closing a session did.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Ending {
+    pub session: Session,
+    /// Whether what was said will be learned from now.
+    pub learning: bool,
+}
+
+/// What of a session is to be changed.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct SessionEdit {
+    pub title: Option<Option<String>>,
+    pub archived: Option<bool>,
+}
+
+/// A session that was searched for, and the turn that speaks most for it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct FoundSession {
+    pub session: Session,
+    pub best: Option<Turn>,
+}
+
+/// How many turns are made recallable again at a time.
+const TURNS_AT_A_TIME: i64 = 1_000;
+
+impl Engine {
+    /// Closes a session. One that is not active stays as it is, so closing twice is closing once.
+    /// `dirty` says whether anything was said since it was last closed, if its client knows; if not,
+    /// no model is asked.
+    pub async fn close_session(
+        &self,
+        request: &Request,
+        id: &str,
+        dirty: Option<bool>,
+    ) -> Result<Ending> {
+        let scope = self.writing(request).await?;
+        let (there, kept, (policy, _)) = try_join!(
+            async { Ok(session::find(&scope, id).await?) },
+            answered(&scope, request),
+            self.policy_of(&scope)
+        )?;
+        if let Some(kept) = kept {
+            return Ok(kept);
+        }
+        let there = there.filter(|session| session.trashed_at.is_none());
+        let there = there.ok_or(Error::SessionNotFound)?;
+        let mut batch = Batch::default();
+        let ending = self.end(&mut batch, &scope, request, there, &policy, dirty);
+        keep_answer(&mut batch, &scope, request, &ending, &[]);
+        scope.run(&batch).await?;
+        scope.commit().await?;
+        Ok(ending)
+    }
+
+    /// What closing a session writes.
+    pub(crate) fn end(
+        &self,
+        batch: &mut Batch,
+        scope: &Scope,
+        request: &Request,
+        mut session: Session,
+        policy: &Policy,
+        dirty: Option<bool>,
+    ) -> Ending {
+        if session.state != SessionState::Active {
+            return Ending { session, learning: false };
+        }
+        let now = micros(request.moment.now);
+        session.state = SessionState::Idle;
+        session.closed_at = Some(now);
+        job::cancel(batch, scope, JobKind::Close, &session.id);
+        if session.incognito {
+            session::remove(batch, scope, &session.id);
+            return Ending { session, learning: false };
+        }
+        session::put(batch, scope, &session);
+        let learning = self.has_chat()
+            && session.has_news()
+            && dirty != Some(false)
+            && policy.extract != Trigger::Manual;
+        if learning {
+            let id = job_id(request, "extract");
+            job::queue(batch, scope, id, JobKind::Extract, &session.id, now, now);
+        }
+        Ending { session, learning }
+    }
+
+    /// Has a session learned from now, open or closed.
+    pub async fn learn_now(&self, request: &Request, id: &str) -> Result<Ending> {
+        if !self.has_chat() {
+            return Err(Error::NoChatModel);
+        }
+        let scope = self.writing(request).await?;
+        let (there, kept) =
+            try_join!(async { Ok(session::find(&scope, id).await?) }, answered(&scope, request))?;
+        if let Some(kept) = kept {
+            return Ok(kept);
+        }
+        let session = there.filter(|session| session.trashed_at.is_none());
+        let session = session.ok_or(Error::SessionNotFound)?;
+        let mut batch = Batch::default();
+        let learning = session.has_news();
+        if learning {
+            let (id, now) = (job_id(request, "extract"), micros(request.moment.now));
+            job::queue(&mut batch, &scope, id, JobKind::Extract, &session.id, now, now);
+        }
+        let ending = Ending { session, learning };
+        keep_answer(&mut batch, &scope, request, &ending, &[]);
+        scope.run(&batch).await?;
+        scope.commit().await?;
+        Ok(ending)
+    }
+
+    /// Renames a session, or puts it aside and takes it up again.
+    pub async fn edit_session(
+        &self,
+        request: &Request,
+        id: &str,
+        edit: SessionEdit,
+    ) -> Result<Session> {
+        check_title(edit.title.as_ref().and_then(Option::as_deref))?;
+        self.change_session(request, id, |session, now| {
+            if session.trashed_at.is_some() || session.incognito {
+                return Err(Error::SessionNotFound);
+            }
+            if let Some(title) = edit.title {
+                session.title = title;
+            }
+            session.state = match (edit.archived, session.state) {
+                (Some(true), _) => SessionState::Archived,
+                (Some(false), SessionState::Archived) => SessionState::Idle,
+                (_, state) => state,
+            };
+            if session.state == SessionState::Archived {
+                session.closed_at.get_or_insert(now);
+            }
+            Ok(Change::Added)
+        })
+        .await
+    }
+
+    /// Moves a session into the trash for thirty days. What was said in it is found no more.
+    pub async fn trash_session(&self, request: &Request, id: &str) -> Result<Session> {
+        self.change_session(request, id, |session, now| {
+            session.trashed_at.get_or_insert(now);
+            Ok(Change::Removed)
+        })
+        .await
+    }
+
+    /// Takes a session out of the trash, with everything that was said in it.
+    pub async fn restore_session(&self, request: &Request, id: &str) -> Result<Session> {
+        self.change_session(request, id, |session, _| {
+            session.trashed_at.take().ok_or(quipu_core::Refusal::NotGone)?;
+            Ok(Change::Facts)
+        })
+        .await
+    }
+
+    async fn change_session(
+        &self,
+        request: &Request,
+        id: &str,
+        change: impl FnOnce(&mut Session, Timestamp) -> Result<Change>,
+    ) -> Result<Session> {
+        let scope = self.writing(request).await?;
+        let (there, kept) =
+            try_join!(async { Ok(session::find(&scope, id).await?) }, answered(&scope, request))?;
+        if let Some(kept) = kept {
+            return Ok(kept);
+        }
+        let mut session = there.ok_or(Error::SessionNotFound)?;
+        let was_trashed = session.trashed_at.is_some();
+        let seen = change(&mut session, micros(request.moment.now))?;
+        let mut batch = Batch::default();
+        session::put(&mut batch, &scope, &session);
+        match (was_trashed, session.trashed_at.is_some()) {
+            (false, true) => {
+                for kind in [JobKind::Close, JobKind::Extract, JobKind::Title, JobKind::Compress] {
+                    job::cancel(&mut batch, &scope, kind, id);
+                }
+                session::drop_passages(&mut batch, &scope, id);
+                passage::bump(&mut batch, &scope, seen);
+            }
+            (true, false) => {
+                passage::bump(&mut batch, &scope, seen);
+                let mut after = 0;
+                loop {
+                    let turns = session::turns(&scope, id, after, TURNS_AT_A_TIME).await?;
+                    let Some(last) = turns.last() else { break };
+                    after = last.number;
+                    let passages: Vec<_> = turns.iter().flat_map(of_turn).collect();
+                    passage::insert(&mut batch, &scope, &passages);
+                }
+            }
+            _ => {}
+        }
+        keep_answer(&mut batch, &scope, request, &session, &[]);
+        scope.run(&batch).await?;
+        scope.commit().await?;
+        if session.trashed_at.is_some() {
+            self.forget_given(request.caller.user);
+        }
+        Ok(session)
+    }
+
+    /// The sessions in which something was said that bears on `query`, the best first (R063).
+    pub async fn search_sessions(
+        &self,
+        caller: &Caller,
+        query: &str,
+        limit: usize,
+        now: Timestamp,
+    ) -> Result<Vec<FoundSession>> {
+        let mut ask = Recall::about(query);
+        (ask.memories, ask.turns, ask.sessions) = (0, limit, limit);
+        ask.filter.roles = Some(quipu_core::Role::ALL.to_vec());
+        let found = self.recall(caller, &ask, now).await?;
+        let ids: Vec<String> = found.sessions.iter().map(|s| s.session.clone()).collect();
+        let best: Vec<_> = found.sessions.iter().map(|s| s.best.uuid()).collect();
+        let scope = self.reading(caller, now).await?;
+        let (sessions, turns) =
+            try_join!(session::by_ids(&scope, &ids), session::turns_by_id(&scope, &best))?;
+        let found = found.sessions.iter().filter_map(|place| {
+            let session = sessions.iter().find(|session| session.id == place.session)?.clone();
+            let best = turns.iter().find(|turn| turn.id == place.best).cloned();
+            Some(FoundSession { session, best })
+        });
+        Ok(found.collect())
+    }
+}
