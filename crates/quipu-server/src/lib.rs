@@ -8,3 +8,4 @@ pub mod cli;
 pub mod clock;
 pub mod http;
 pub mod models;
+pub mod workers;

@@ -7,6 +7,7 @@ mod key;
 mod migrate;
 mod model;
 mod serve;
+mod work;
 
 use std::io::Write as _;
 use std::path::PathBuf;
@@ -42,6 +43,8 @@ struct Cli {
 enum Command {
     /// Serve the API.
     Serve(serve::Serve),
+    /// Do what waits: learn from closed chats, name them, empty the trash.
+    Work(work::Work),
     /// Bring the database schema up to date.
     Migrate(migrate::Migrate),
     /// Make, list and revoke API keys.
@@ -103,6 +106,7 @@ pub fn main() -> ExitCode {
     let done = runtime.block_on(async {
         match cli.command {
             Command::Serve(command) => command.run().await,
+            Command::Work(command) => command.run().await,
             Command::Migrate(command) => command.run().await,
             Command::Key(command) => command.run().await,
             Command::Model(command) => command.run().await,

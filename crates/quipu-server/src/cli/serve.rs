@@ -6,6 +6,8 @@ use std::time::Duration;
 use anyhow::{Context, bail};
 use axum::serve::ListenerExt as _;
 use clap::{Args, ValueEnum};
+use quipu_core::Policy;
+use quipu_core::policy::PRESETS;
 use quipu_engine::Engine;
 use tracing_subscriber::EnvFilter;
 
@@ -13,6 +15,7 @@ use super::Database;
 use crate::clock;
 use crate::http::{App, Door, LOCAL_TENANT, router};
 use crate::models::ModelSettings;
+use crate::workers::Workers;
 
 /// How callers are told apart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -54,17 +57,15 @@ pub struct Serve {
     /// Memory for the indexes of users who were here lately, in megabytes; 0 keeps none
     #[arg(long, env = "QUIPU_INDEX_MEMORY", default_value_t = 512, value_name = "MB")]
     index_memory: u64,
-    /// What to log: error, warn, info, debug, or per module
-    #[arg(
-        long,
-        env = "QUIPU_LOG",
-        default_value = "info,refinery_core=warn",
-        value_name = "FILTER"
-    )]
-    log: String,
-    /// How to log
-    #[arg(long, env = "QUIPU_LOG_FORMAT", default_value = "text")]
-    log_format: LogFormat,
+    /// How many jobs to run at a time; 0 leaves them to `quipu work`
+    #[arg(long, env = "QUIPU_WORKERS", default_value_t = 2, value_name = "N")]
+    workers: usize,
+    /// What may happen without asking where nobody has said: balanced, advisor, chat, assistant,
+    /// research or clone
+    #[arg(long, env = "QUIPU_POLICY", default_value = "balanced", value_name = "PRESET")]
+    policy: String,
+    #[command(flatten)]
+    logging: Logging,
     /// How long to wait for requests under way when stopping, in seconds
     #[arg(long, env = "QUIPU_GRACE", default_value_t = 20, value_name = "SECONDS")]
     grace: u64,
@@ -79,15 +80,17 @@ impl Serve {
                 self.listen
             );
         }
-        self.start_log()?;
+        self.logging.start()?;
         let connect = self.database.connect(self.pool_size);
         if self.migrate {
             for step in quipu_engine::migrate(&connect).await? {
                 tracing::info!(version = step.version, name = step.name, "migration applied");
             }
         }
-        let engine =
-            Engine::connect(&connect)?.with_models(self.models.open()?).with_ticks(clock::ticks);
+        let engine = Engine::connect(&connect)?
+            .with_models(self.models.open()?)
+            .with_policy(preset(&self.policy)?)
+            .with_ticks(clock::ticks);
         check(&engine).await?;
         settle_model(&engine).await?;
         if self.auth == Auth::Off {
@@ -109,6 +112,7 @@ impl Serve {
             let _ = stream.set_nodelay(true);
         });
         let app = App::new(engine.clone(), door);
+        let workers = Workers::start(&engine, self.workers);
         let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
         let server = axum::serve(listener, router(app)).with_graceful_shutdown(async move {
             asked_to_stop().await;
@@ -123,12 +127,31 @@ impl Serve {
             ended = async { server.await } => ended?,
             () = overdue => tracing::warn!("stopping with requests still under way"),
         }
+        workers.stop(grace).await;
         engine.close();
         tracing::info!("stopped");
         Ok(())
     }
+}
 
-    fn start_log(&self) -> anyhow::Result<()> {
+/// How to log.
+#[derive(Debug, Args)]
+pub struct Logging {
+    /// What to log: error, warn, info, debug, or per module
+    #[arg(
+        long,
+        env = "QUIPU_LOG",
+        default_value = "info,refinery_core=warn",
+        value_name = "FILTER"
+    )]
+    log: String,
+    /// How to log
+    #[arg(long, env = "QUIPU_LOG_FORMAT", default_value = "text")]
+    log_format: LogFormat,
+}
+
+impl Logging {
+    pub fn start(&self) -> anyhow::Result<()> {
         let mut filter = EnvFilter::try_new(&self.log).context("the log filter is not valid")?;
         // Below this level the database driver logs what statements are given: memories.
         for driver in ["tokio_postgres=info", "tokio_postgres::query=info"] {
@@ -146,8 +169,15 @@ impl Serve {
     }
 }
 
+/// A policy by the name of its preset.
+pub fn preset(name: &str) -> anyhow::Result<Policy> {
+    Policy::preset(name).with_context(|| {
+        format!("there is no policy called {name}\n  next: one of {}", PRESETS.join(", "))
+    })
+}
+
 /// Refuses to serve from a database that would not hold the line between users.
-async fn check(engine: &Engine) -> anyhow::Result<()> {
+pub async fn check(engine: &Engine) -> anyhow::Result<()> {
     let health = match engine.health().await {
         Ok(health) => health,
         // Without having asked, nobody knows whether this database holds the line. Whatever
@@ -176,7 +206,7 @@ async fn check(engine: &Engine) -> anyhow::Result<()> {
 }
 
 /// Says which embedder is in use, or what to do to have one. Without one, recall goes by words.
-async fn settle_model(engine: &Engine) -> anyhow::Result<()> {
+pub async fn settle_model(engine: &Engine) -> anyhow::Result<()> {
     quipu_core::context::tokens::warm();
     match engine.settle_model(clock::now()).await? {
         Ok(Some(model)) => {
@@ -188,7 +218,7 @@ async fn settle_model(engine: &Engine) -> anyhow::Result<()> {
     Ok(())
 }
 
-async fn asked_to_stop() {
+pub async fn asked_to_stop() {
     let interrupt = tokio::signal::ctrl_c();
     let Ok(mut terminate) =
         tokio::signal::unix::signal(tokio::signal::unix::SignalKind::terminate())

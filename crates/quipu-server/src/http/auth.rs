@@ -110,13 +110,20 @@ fn is_user_name(text: &str) -> bool {
         && !text.chars().any(char::is_control)
 }
 
-async fn caller(parts: &Parts, app: &App, permission: Permission) -> Result<Caller, Problem> {
-    let admitted = app.admit(&parts.headers).await?;
-    if !admitted.may(permission) {
-        return Err(forbidden(permission));
+impl App {
+    /// Who is asking, if they may do this.
+    pub(super) async fn caller(
+        &self,
+        headers: &HeaderMap,
+        permission: Permission,
+    ) -> Result<Caller, Problem> {
+        let admitted = self.admit(headers).await?;
+        if !admitted.may(permission) {
+            return Err(forbidden(permission));
+        }
+        let user = user_of(self, &admitted, headers)?;
+        Ok(admitted.caller(&user))
     }
-    let user = user_of(app, &admitted, &parts.headers)?;
-    Ok(admitted.caller(&user))
 }
 
 fn forbidden(permission: Permission) -> Problem {
@@ -133,7 +140,7 @@ macro_rules! callers {
         impl FromRequestParts<App> for $name {
             type Rejection = Problem;
             async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Problem> {
-                Ok(Self(caller(parts, app, Permission::$permission).await?))
+                Ok(Self(app.caller(&parts.headers, Permission::$permission).await?))
             }
         }
     )+};

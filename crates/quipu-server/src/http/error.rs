@@ -59,6 +59,10 @@ pub const TABLE: &[Entry] = &[
     entry("user_not_found", 404, "There is no such user", "List users with `GET /api/users`."),
     entry("key_not_found", 404, "There is no such key", "List keys with `GET /api/keys`."),
     entry("session_not_found", 404, "There is no such session", "List sessions with `GET /api/sessions`, or open it by appending a turn."),
+    entry("job_not_found", 404, "There is no such job that was given up", "List jobs with `GET /api/jobs`."),
+    entry("turn_not_found", 404, "There is no such turn", "List a session's turns with `GET /api/sessions/{id}/turns`."),
+    entry("no_chat_model", 409, "No chat model is set up", "Serve with `--chat MODEL@URL`; see `quipu serve --help`."),
+    entry("no_contradiction", 409, "The memory contradicts nothing that waits to be settled", "List contradictions with `GET /api/memory/contradictions`."),
     entry("retrieval_not_found", 404, "There is no such retrieval", "Retrievals are kept for 90 days."),
     entry("model_not_found", 404, "No embeddings were made with this model", "See what there is with `quipu reembed --list`."),
     entry("model_unavailable", 503, "A model did not answer", "Try again; `quipu doctor` says which model is missing."),
@@ -136,6 +140,10 @@ impl Problem {
             candidates: Vec::new(),
             operation_id: None,
         }
+    }
+
+    pub fn is(&self, code: &str) -> bool {
+        self.code == code
     }
 
     /// The same, naming each field that cannot be accepted.

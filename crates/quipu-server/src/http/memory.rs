@@ -5,6 +5,7 @@ use axum::extract::State;
 use axum::http::header::ETAG;
 use axum::http::{HeaderMap, HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
+use quipu_core::learn::judge::SAME_MEANING;
 use quipu_core::{Category, Claim, Edit, Force, Kind, MemoryType, Status, Tier};
 use quipu_engine::facts::{
     Filter, Listing, Memory, Mode, NewMemory, Outcome, Point, Target, Update,
@@ -16,7 +17,7 @@ use super::App;
 use super::auth::{Reader, Writer};
 use super::error::{FieldError, Problem};
 use super::request::{Asked, Named, Sent, page_size, parse_place, print_cursor};
-use super::wire::{Evidence, History, MemoryPage, MemoryView, When, Written, present};
+use super::wire::{Evidence, History, MemoryPage, MemoryView, SimilarView, When, Written, present};
 use crate::clock;
 
 #[derive(Debug, Deserialize, IntoParams)]
@@ -255,22 +256,45 @@ fn check_turns(session: Option<&str>, turns: &[String]) -> Result<(), Problem> {
     Ok(())
 }
 
+#[derive(Debug, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub struct SaveQuery {
+    /// Also say which memories are so near in meaning that this may be one of them, said again.
+    #[serde(default)]
+    similar: bool,
+}
+
 /// Remember this.
 ///
-/// The memory is active at once. Saying the same again returns the memory that is there.
-#[utoipa::path(post, path = "/api/memory", tag = "memory", request_body = CreateMemory, responses(
+/// The memory is active at once. Saying the same again returns the memory that is there. With
+/// `similar=true` the answer also lists what it may be repeating: update that one instead, or keep
+/// both.
+#[utoipa::path(post, path = "/api/memory", tag = "memory", params(SaveQuery), request_body = CreateMemory, responses(
     (status = 201, body = Written), (status = 200, body = Written, description = "It was there already"),
     (status = "default", body = Problem, content_type = "application/problem+json")))]
 pub async fn save_memory(
     State(app): State<App>,
     Writer(caller): Writer,
+    Asked(query): Asked<SaveQuery>,
     sent: Sent<CreateMemory>,
 ) -> Result<Response, Problem> {
-    let request = sent.request(caller);
+    let request = sent.request(caller.clone());
     let new = sent.body.into_new()?;
-    let engine = app.engine().clone();
+    let (engine, content) = (app.engine().clone(), new.claim.content.clone());
     let outcome = app.detached(async move { engine.save(&request, new).await }).await?;
-    Ok(written(&outcome))
+    let status = if outcome.operation.is_some() { StatusCode::CREATED } else { StatusCode::OK };
+    let mut view = Written::from(&outcome);
+    if query.similar {
+        let own = outcome.memories.first().map(|memory| memory.version.fact);
+        let near = app.engine().near(&caller, &content, clock::now()).await?;
+        let other = |(memory, score): &&(Memory, f32)| {
+            *score >= SAME_MEANING && Some(memory.version.fact) != own
+        };
+        view.similar = near.iter().filter(other).map(SimilarView::from).collect();
+    }
+    let headers = outcome.memories.first().map(etag).unwrap_or_default();
+    Ok((status, headers, Json(view)).into_response())
 }
 
 #[derive(Debug, Deserialize, IntoParams)]

@@ -6,10 +6,12 @@ mod domains;
 mod error;
 mod health;
 mod keys;
+mod learning;
 mod links;
 mod memory;
 mod openapi;
 mod operations;
+mod policy;
 mod proposals;
 mod request;
 mod search;
@@ -100,6 +102,8 @@ fn api() -> OpenApiRouter<App> {
         .routes(routes!(usage::get_stats))
         .routes(routes!(proposals::propose_memory))
         .routes(routes!(proposals::list_proposals))
+        .routes(routes!(learning::list_contradictions))
+        .routes(routes!(learning::resolve_contradiction))
         .routes(routes!(verbs::purge_trash))
         .routes(routes!(memory::get_memory, memory::update_memory, verbs::delete_memory))
         .routes(routes!(memory::get_memory_history))
@@ -113,8 +117,26 @@ fn api() -> OpenApiRouter<App> {
         .routes(routes!(operations::get_operation))
         .routes(routes!(operations::undo_operation))
         .routes(routes!(sessions::list_sessions, sessions::open_session))
-        .routes(routes!(sessions::get_session))
+        .routes(routes!(sessions::life::search_sessions))
+        .routes(routes!(
+            sessions::get_session,
+            sessions::life::edit_session,
+            sessions::life::delete_session
+        ))
         .merge(turns())
+        .routes(routes!(sessions::life::close_session))
+        .routes(routes!(sessions::life::learn_session))
+        .routes(routes!(sessions::life::restore_session))
+        .routes(routes!(sessions::life::get_window))
+        .routes(routes!(sessions::life::get_why))
+        .routes(routes!(sessions::life::beacon))
+        .routes(routes!(learning::list_episodes))
+        .routes(routes!(learning::list_passes))
+        .routes(routes!(learning::list_jobs))
+        .routes(routes!(learning::retry_job))
+        .routes(routes!(learning::list_model_calls))
+        .routes(routes!(policy::get_policy, policy::put_policy))
+        .routes(routes!(policy::get_tenant_policy, policy::put_tenant_policy))
         .routes(routes!(context::get_session_context))
         .routes(routes!(context::get_retrieval))
         .routes(routes!(context::detect_domains))

@@ -22,7 +22,8 @@ pub struct UsageView {
     memory_id: String,
     session_id: Option<String>,
     retrieval_id: Option<String>,
-    /// `retrieved`, `applied`, `cited`, `conflicted` or `overridden`.
+    turn_id: Option<String>,
+    /// `retrieved`, `applied`, `cited`, `conflicted`, `overridden`, `confirmed` or `contradicted`.
     #[serde(rename = "type")]
     #[schema(example = "cited")]
     kind: String,
@@ -36,6 +37,7 @@ impl From<&UsageRecord> for UsageView {
             memory_id: usage.fact.to_string(),
             session_id: usage.session.clone(),
             retrieval_id: usage.retrieval.map(|id| id.to_string()),
+            turn_id: usage.turn.map(|id| id.to_string()),
             kind: usage.kind.clone(),
             influence: usage.influence.clone(),
             at: usage.at,
@@ -48,12 +50,14 @@ impl From<&UsageRecord> for UsageView {
 #[serde(deny_unknown_fields)]
 pub struct ReportUsage {
     memory_id: String,
-    /// `applied`, `cited`, `conflicted`, `overridden`, or `retrieved`.
+    /// `applied`, `cited`, `conflicted`, `overridden`, `confirmed`, `contradicted`, or `retrieved`.
     #[serde(rename = "type")]
     #[schema(example = "cited")]
     kind: String,
     session_id: Option<String>,
     retrieval_id: Option<String>,
+    /// The turn that used it.
+    turn_id: Option<String>,
     /// What it changed, in a few words.
     influence: Option<String>,
 }
@@ -70,12 +74,16 @@ pub async fn report_usage(
     sent: Sent<ReportUsage>,
 ) -> Result<Response, Problem> {
     let (engine, request) = (app.engine().clone(), sent.request(caller));
-    let ReportUsage { memory_id, kind, session_id, retrieval_id, influence } = sent.body;
+    let ReportUsage { memory_id, kind, session_id, retrieval_id, turn_id, influence } = sent.body;
     let retrieval = retrieval_id.map(|id| id.parse()).transpose();
     let new = NewUsage {
         fact: memory_id.parse().map_err(|_| Problem::of("memory_not_found"))?,
         session: session_id,
         retrieval: retrieval.map_err(|_| Problem::of("retrieval_not_found"))?,
+        turn: turn_id
+            .map(|id| id.parse())
+            .transpose()
+            .map_err(|_| Problem::of("turn_not_found"))?,
         kind: kind.to_lowercase(),
         influence,
     };

@@ -223,6 +223,23 @@ pub struct Written {
     /// Proof of what was removed for good.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub receipts: Vec<ReceiptView>,
+    /// What it may be repeating, if that was asked for.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub similar: Vec<SimilarView>,
+}
+
+/// A memory that is near in meaning.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct SimilarView {
+    pub memory: MemoryView,
+    /// How near, at most 1.
+    pub similarity: f32,
+}
+
+impl From<&(Memory, f32)> for SimilarView {
+    fn from((memory, similarity): &(Memory, f32)) -> Self {
+        Self { memory: MemoryView::from(memory), similarity: *similarity }
+    }
 }
 
 /// What changed, for an interface to show, with the handle that takes it back.
@@ -276,6 +293,8 @@ fn event_name(verb: Verb, unchanged: bool) -> &'static str {
         Verb::Undo => "memory.undone",
         Verb::Purge => "memory.purged",
         Verb::Erase => "memory.erased",
+        Verb::Learn => "memory.learned",
+        Verb::Resolve => "memory.resolved",
     }
 }
 
@@ -311,6 +330,7 @@ impl From<&Outcome> for Written {
             message: outcome.message.clone(),
             link: outcome.link.as_ref().map(|link| LinkView::new(link, None)),
             receipts: outcome.receipts.iter().map(ReceiptView::from).collect(),
+            similar: Vec::new(),
         }
     }
 }
@@ -368,6 +388,9 @@ pub struct OperationView {
     pub undoes: Option<String>,
     /// The operation that reversed this one and still stands.
     pub undone_by: Option<String>,
+    /// The versions of the policy it was made under: the tenant's and the user's.
+    #[schema(example = "t1.u0")]
+    pub policy: Option<String>,
 }
 
 impl From<&Operation> for OperationView {
@@ -383,6 +406,7 @@ impl From<&Operation> for OperationView {
             memory_ids: operation.facts.iter().map(ToString::to_string).collect(),
             undoes: operation.undoes.map(|id| id.to_string()),
             undone_by: operation.undone_by.map(|id| id.to_string()),
+            policy: operation.policy.clone(),
         }
     }
 }

@@ -120,14 +120,20 @@ fn a_file_without_inner_docs_is_caught() {
     }
 }
 
-/// Stages meet in the rows they read and write, never in each other's code. Two of them only read
-/// what others have read: recall shows memories as the facts do, and a context is made of what recall
-/// has found. The other way round stays shut.
+/// Stages meet in the rows they read and write, never in each other's code. Three of them build on
+/// others: recall shows memories as the facts do, a context is made of what recall has found, and
+/// what is learned is written in the one frame that every write of a fact has. The other way round
+/// stays shut.
 fn stages_apart(path: &str, text: &str) -> Vec<String> {
     const STAGES: [&str; 8] =
-        ["capture", "episodes", "facts", "compile", "recall", "context", "review", "upkeep"];
-    const READS: [(&str, &str); 3] =
-        [("recall", "facts"), ("context", "facts"), ("context", "recall")];
+        ["capture", "learn", "facts", "compile", "recall", "context", "review", "upkeep"];
+    const READS: [(&str, &str); 5] = [
+        ("recall", "facts"),
+        ("context", "facts"),
+        ("context", "recall"),
+        ("learn", "facts"),
+        ("learn", "recall"),
+    ];
     let Some(inside) = path.strip_prefix("crates/quipu-engine/src/") else { return Vec::new() };
     let own = inside.split(['/', '.']).next().unwrap_or(inside);
     if !STAGES.contains(&own) {
@@ -155,6 +161,7 @@ fn a_stage_that_names_a_stage_is_caught() {
     assert_eq!(caught("facts.rs", "fn f(a: crate::Engine, b: crate::context::Block) {}"), 1);
     assert_eq!(caught("recall/search.rs", "use crate::context::Ask;"), 1);
     assert_eq!(caught("context/retrieve.rs", "use crate::{facts::Point, recall::Recall};"), 0);
+    assert_eq!(caught("learn/apply.rs", "use crate::{facts::Effect, context::Ask};"), 1);
     assert_eq!(caught("facts.rs", "//! See [`crate::recall`].\nuse crate::{Engine, facts};"), 0);
     assert_eq!(caught("facts.rs", "fn f(e: &crate::Engine) { context(e); recall(e) }"), 0);
     assert_eq!(caught("jobs/decay.rs", "use crate::upkeep::decay;"), 0);

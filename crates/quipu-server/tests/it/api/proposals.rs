@@ -78,9 +78,10 @@ async fn a_proposal_that_changed_since_it_was_shown_needs_a_new_yes() {
     let shown = agent.post("/api/memory/propose", json!({ "content": "Likes tea" })).await;
     let same = agent.post("/api/memory/propose", json!({ "content": "Likes tea" })).await;
     assert_ne!(shown.at("/memory/id"), "");
-    // However often it is proposed, the digest is of the words.
+    // However often it is proposed, it waits once, and the digest is of the words.
+    assert_eq!(same.at("/memory/id"), shown.at("/memory/id"));
     assert_eq!(same.at("/memory/sha256"), shown.at("/memory/sha256"));
-    let other = json!({ "content": "Likes tea", "reasoning": "because I say so" });
+    let other = json!({ "content": "Likes tea, and everything else" });
     let other = agent.post("/api/memory/propose", other).await;
     assert_ne!(other.at("/memory/sha256"), shown.at("/memory/sha256"));
     let path = format!("/api/memory/{}/confirm", other.at("/memory/id"));

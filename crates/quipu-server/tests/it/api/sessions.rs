@@ -65,7 +65,7 @@ async fn nothing_that_was_said_can_be_changed() {
     // There is no operation for it, and no right in the database to do it with.
     let document = serde_json::to_value(quipu_server::http::document()).unwrap();
     for (path, item) in document["paths"].as_object().unwrap() {
-        if path.starts_with("/api/sessions") {
+        if path.starts_with("/api/sessions") && path.contains("turns") {
             let methods: Vec<&String> = item.as_object().unwrap().keys().collect();
             assert!(methods.iter().all(|m| ["get", "post"].contains(&m.as_str())), "{path}");
         }

@@ -1,11 +1,14 @@
 //! Sessions and their turns: open, append, list.
 
+pub mod life;
+
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use jiff::Timestamp;
-use quipu_core::{NewTurn, Role, Session, Turn};
+use quipu_core::{Keep, Mark, NewTurn, Role, Session, SessionState, Span, Turn};
+use quipu_engine::sessions::{NewSession, Which};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
@@ -25,6 +28,21 @@ pub struct SessionView {
     opened_at: Timestamp,
     last_turn_at: Timestamp,
     turns: i32,
+    /// `active`, `idle` (closed) or `archived`.
+    #[schema(example = "active")]
+    state: &'static str,
+    closed_at: Option<Timestamp>,
+    /// In the trash since; restorable for thirty days.
+    trashed_at: Option<Timestamp>,
+    /// The last turn that was learned from.
+    extracted_through: i32,
+    /// What was said so far, in short.
+    summary: Option<String>,
+    /// How much of it is kept once it was learned from: `full`, `excerpts` or `none`.
+    #[schema(example = "full")]
+    keep_turns: &'static str,
+    /// Nothing said here is kept.
+    incognito: bool,
 }
 
 impl From<&Session> for SessionView {
@@ -35,8 +53,29 @@ impl From<&Session> for SessionView {
             opened_at: session.opened_at,
             last_turn_at: session.last_turn_at,
             turns: session.turns,
+            state: session.state.as_str(),
+            closed_at: session.closed_at,
+            trashed_at: session.trashed_at,
+            extracted_through: session.extracted_through,
+            summary: session.summary.clone(),
+            keep_turns: session.keep.as_str(),
+            incognito: session.incognito,
         }
     }
+}
+
+/// A stretch of a message that its sender did not write.
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct SpanView {
+    /// The first character of it, counted from zero.
+    from: usize,
+    /// The first character after it.
+    to: usize,
+    /// `prefilled`, `pasted` or `quoted`. It counts as a document, whoever sent it.
+    #[serde(rename = "as")]
+    #[schema(example = "pasted")]
+    mark: String,
 }
 
 /// A message of a chat.
@@ -55,6 +94,9 @@ pub struct TurnView {
     pub origin: &'static str,
     pub said_at: Timestamp,
     pub recorded_at: Timestamp,
+    /// What of it its sender did not write.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub spans: Vec<SpanView>,
 }
 
 impl From<&Turn> for TurnView {
@@ -69,7 +111,14 @@ impl From<&Turn> for TurnView {
             origin: turn.origin.as_str(),
             said_at: turn.said_at,
             recorded_at: turn.recorded_at,
+            spans: turn.spans.iter().map(SpanView::from).collect(),
         }
+    }
+}
+
+impl From<&Span> for SpanView {
+    fn from(span: &Span) -> Self {
+        Self { from: span.from, to: span.to, mark: span.mark.as_str().to_owned() }
     }
 }
 
@@ -81,6 +130,12 @@ pub struct OpenSession {
     #[schema(example = "chat-42")]
     id: Option<String>,
     title: Option<String>,
+    /// How much is kept once it was learned from: `full`, `excerpts` or `none`. The policy says if
+    /// absent.
+    keep_turns: Option<String>,
+    /// Keep nothing that is said: turns are acknowledged and dropped.
+    #[serde(default)]
+    incognito: bool,
 }
 
 /// Open a session.
@@ -95,8 +150,11 @@ pub async fn open_session(
     sent: Sent<OpenSession>,
 ) -> Result<Json<SessionView>, Problem> {
     let (engine, request) = (app.engine().clone(), sent.request(caller));
-    let OpenSession { id, title } = sent.body;
-    let work = async move { engine.open_session(&request, id.as_deref(), title.as_deref()).await };
+    let OpenSession { id, title, keep_turns, incognito } = sent.body;
+    let unknown = || malformed("`keep_turns` is one of full, excerpts and none");
+    let keep = keep_turns.map(|word| Keep::parse(&word).ok_or_else(unknown)).transpose()?;
+    let new = NewSession { id, title, keep, incognito };
+    let work = async move { engine.open_session(&request, new).await };
     Ok(Json(SessionView::from(&app.detached(work).await?)))
 }
 
@@ -110,6 +168,21 @@ pub struct PageQuery {
     cursor: Option<String>,
 }
 
+#[derive(Debug, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub struct SessionsQuery {
+    /// Between 1 and 200; 50 if absent.
+    limit: Option<usize>,
+    /// `next_cursor` of the page before.
+    cursor: Option<String>,
+    /// Only those that are `active`, `idle` or `archived`.
+    state: Option<String>,
+    /// Those in the trash instead.
+    #[serde(default)]
+    trashed: bool,
+}
+
 /// A page of sessions, the one last spoken in first.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct SessionPage {
@@ -118,17 +191,22 @@ pub struct SessionPage {
 }
 
 /// List sessions.
-#[utoipa::path(get, path = "/api/sessions", tag = "sessions", params(PageQuery), responses(
+#[utoipa::path(get, path = "/api/sessions", tag = "sessions", params(SessionsQuery), responses(
     (status = 200, body = SessionPage),
     (status = "default", body = Problem, content_type = "application/problem+json")))]
 pub async fn list_sessions(
     State(app): State<App>,
     Reader(caller): Reader,
-    Asked(query): Asked<PageQuery>,
+    Asked(query): Asked<SessionsQuery>,
 ) -> Result<Json<SessionPage>, Problem> {
     let before = query.cursor.as_deref().map(parse_cursor).transpose()?;
     let limit = page_size(query.limit)?;
-    let (sessions, next) = app.engine().sessions(&caller, before, limit, clock::now()).await?;
+    let unknown =
+        || Problem::of("malformed_query").because("`state` is one of active, idle and archived");
+    let state = query.state.map(|word| SessionState::parse(&word).ok_or_else(unknown));
+    let which = Which { trashed: query.trashed, state: state.transpose()? };
+    let page = app.engine().sessions(&caller, which, before, limit, clock::now());
+    let (sessions, next) = page.await?;
     let data = sessions.iter().map(SessionView::from).collect();
     Ok(Json(SessionPage { data, next_cursor: next.as_ref().map(print_cursor) }))
 }
@@ -161,6 +239,49 @@ pub struct AppendTurn {
     /// When it was said; now if absent.
     #[schema(value_type = Option<String>, format = DateTime)]
     at: Option<When>,
+    /// Stretches of it that its sender did not write themselves. Mark what was pasted, quoted or
+    /// prefilled by a link: nothing is learned from it as the person's own words. An empty list says
+    /// that all of it was typed. If absent it is guessed: quoted lines, code and very long paragraphs
+    /// are then not taken for the person's own words.
+    spans: Option<Vec<SpanView>>,
+    /// Ids of the memories it relied on, as they were cited.
+    #[serde(default)]
+    used: Vec<String>,
+    /// The retrieval that gave them.
+    retrieval_id: Option<String>,
+}
+
+impl AppendTurn {
+    fn into_new(self) -> Result<NewTurn, Problem> {
+        let role = Role::parse(&self.role)
+            .ok_or_else(|| malformed("`role` is one of user, assistant, system and tool"))?;
+        let span = |span: SpanView| {
+            let mark = Mark::parse(&span.mark)
+                .ok_or_else(|| malformed("`as` is one of prefilled, pasted and quoted"))?;
+            Ok(Span { from: span.from, to: span.to, mark })
+        };
+        let used = self.used.iter().map(|id| id.parse());
+        let retrieval = self.retrieval_id.map(|id| id.parse()).transpose();
+        Ok(NewTurn {
+            role,
+            speaker: self.speaker,
+            content: self.content,
+            said_at: self.at.map(|at| at.0),
+            marked: self.spans.is_some(),
+            spans: self
+                .spans
+                .unwrap_or_default()
+                .into_iter()
+                .map(span)
+                .collect::<Result<_, Problem>>()?,
+            used: used.collect::<Result<_, _>>().map_err(|_| Problem::of("memory_not_found"))?,
+            retrieval: retrieval.map_err(|_| Problem::of("retrieval_not_found"))?,
+        })
+    }
+}
+
+pub(super) fn malformed(reason: &str) -> Problem {
+    Problem::of("malformed_body").because(reason)
 }
 
 /// Messages to append, in order: between 1 and 100.
@@ -178,6 +299,8 @@ pub struct AppendedTurns {
     turn_ids: Vec<String>,
     /// The number of the first of them.
     first: i32,
+    /// Whether they were kept: what is said incognito is not.
+    kept: bool,
 }
 
 /// Append turns.
@@ -196,26 +319,15 @@ pub async fn append_turns(
     sent: Sent<AppendTurns>,
 ) -> Result<Response, Problem> {
     let (engine, request) = (app.engine().clone(), sent.request(caller));
-    let turn = |turn: AppendTurn| {
-        let unknown = || {
-            Problem::of("malformed_body")
-                .because("`role` is one of user, assistant, system and tool")
-        };
-        Ok(NewTurn {
-            role: Role::parse(&turn.role).ok_or_else(unknown)?,
-            speaker: turn.speaker,
-            content: turn.content,
-            said_at: turn.at.map(|at| at.0),
-        })
-    };
     let turns: Vec<NewTurn> =
-        sent.body.turns.into_iter().map(turn).collect::<Result<_, Problem>>()?;
+        sent.body.turns.into_iter().map(AppendTurn::into_new).collect::<Result<_, Problem>>()?;
     let work = async move { engine.append_turns(&request, &id, turns).await };
     let appended = app.detached(work).await?;
     let view = AppendedTurns {
         session: SessionView::from(&appended.session),
         turn_ids: appended.turns.iter().map(ToString::to_string).collect(),
         first: appended.first,
+        kept: appended.kept,
     };
     Ok((StatusCode::CREATED, Json(view)).into_response())
 }
