@@ -6,6 +6,7 @@
 //! its own: it is a witness, not a part of the product.
 #![allow(clippy::print_stdout, clippy::print_stderr)]
 
+pub mod crashes;
 pub mod door;
 pub mod freeze;
 pub mod histories;

@@ -22,6 +22,10 @@ enum Command {
     Load(quipu_evals::load::Args),
     /// The frozen baseline: the same bytes within a session, and at one point of both axes.
     Freeze(quipu_evals::freeze::Args),
+    /// Crashes while learning from a conversation: everything must happen exactly once.
+    Crashes(quipu_evals::crashes::Args),
+    #[command(hide = true)]
+    CrashChild(quipu_evals::crashes::ChildArgs),
     /// What recall costs, beside a bare hybrid statement on the same data.
     Recall(quipu_evals::recall::Args),
     /// How much of what was said is found again, on public data sets, beside plain baselines.
@@ -35,6 +39,8 @@ async fn main() -> anyhow::Result<()> {
         Command::Kills(args) => quipu_evals::kills::run(args).await,
         Command::Load(args) => quipu_evals::load::run(args).await,
         Command::Freeze(args) => quipu_evals::freeze::run(args).await,
+        Command::Crashes(args) => quipu_evals::crashes::run(args).await,
+        Command::CrashChild(args) => quipu_evals::crashes::run_child(args).await,
         Command::Recall(args) => quipu_evals::recall::run(args).await,
         Command::Retrieval(args) => quipu_evals::retrieval::run(args).await,
     }

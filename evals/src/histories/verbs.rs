@@ -71,6 +71,13 @@ impl Person {
             let earliest = same.iter().filter(|row| row.valid.from == first);
             return Ok(Verdict::Nothing(earliest.map(|row| row.fact).collect()));
         }
+        let waiting = || {
+            let open = self.rows.iter().filter(|row| row.open() && row.state == State::Proposed);
+            open.filter(|row| says_the_same(&row.claim, &new.claim)).map(|row| row.fact)
+        };
+        if new.proposal && waiting().next().is_some() {
+            return Ok(Verdict::Nothing(waiting().collect()));
+        }
         let extracted = act.step.speaker.extracts();
         let row = Row {
             fact: act.step.no,
@@ -80,7 +87,7 @@ impl Person {
             tier: new.tier,
             origin: act.step.speaker.origin(),
             extracted,
-            confidence: new.confidence.filter(|_| extracted),
+            confidence: extracted.then(|| new.confidence.unwrap_or(0.5)),
             session: new.session.clone(),
             confirmed: None,
             last_confirmed: None,
@@ -199,7 +206,7 @@ impl Person {
             tier: Tier::Strong,
             origin: act.step.speaker.origin(),
             extracted: act.step.speaker.extracts(),
-            confidence: confidence.filter(|_| act.step.speaker.extracts()),
+            confidence: act.step.speaker.extracts().then(|| confidence.unwrap_or(0.5)),
             session: None,
             confirmed: None,
             last_confirmed: None,

@@ -134,6 +134,7 @@ fn operation(person: &Person, verb: Verb, stamp: &Stamp, facts: Vec<FactId>) -> 
         facts,
         undoes: None,
         undone_by: None,
+        policy: None,
     }
 }
 

@@ -1,0 +1,90 @@
+//! The process that is crashed: it closes sessions and works, and aborts where it is told to.
+
+use std::sync::Arc;
+
+use anyhow::{Context, Result};
+use quipu_core::model::{Chat, Embedder, ModelError, Models, Reranker};
+use quipu_core::{Caller, TenantId, Timestamp};
+use quipu_engine::jobs::Worked;
+use quipu_engine::{Connect, Engine, IdempotencyKey, Moment, Request};
+use quipu_models::remote::{ChatConfig, RemoteChat};
+use quipu_store::crash;
+
+#[derive(Debug, Clone, clap::Args)]
+pub struct Args {
+    #[arg(long)]
+    pub database: String,
+    #[arg(long)]
+    pub chat: String,
+    #[arg(long)]
+    pub user: String,
+    #[arg(long)]
+    pub sessions: usize,
+    /// The time, in seconds.
+    #[arg(long)]
+    pub now: i64,
+    #[arg(long)]
+    pub seed: u64,
+    /// The place at which to abort.
+    #[arg(long)]
+    pub at: Option<u64>,
+}
+
+/// The tenant of every user here.
+pub const TENANT: &str = "crashes";
+
+/// Chat models and no others.
+pub struct Chats(pub Vec<Arc<dyn Chat>>);
+
+impl Models for Chats {
+    fn preferred(&self) -> Option<String> {
+        None
+    }
+
+    fn embedder(&self, name: &str) -> Result<Arc<dyn Embedder>, ModelError> {
+        Err(ModelError::Missing(name.to_owned()))
+    }
+
+    fn reranker(&self) -> Option<Arc<dyn Reranker>> {
+        None
+    }
+
+    fn chats(&self) -> Vec<Arc<dyn Chat>> {
+        self.0.clone()
+    }
+}
+
+pub fn moment(now: i64, seed: u64, step: u64) -> Result<Moment> {
+    let mut bytes = [0; 16];
+    bytes[..8].copy_from_slice(&seed.to_be_bytes());
+    bytes[8..].copy_from_slice(&step.to_be_bytes());
+    Ok(Moment { now: Timestamp::from_second(now)?, seed: bytes })
+}
+
+pub async fn run(args: Args) -> Result<()> {
+    quipu_models::tls::install();
+    let connect = Connect { url: args.database, pool_size: 4, ca_file: None };
+    let config: ChatConfig = args.chat.parse().context("the chat model")?;
+    let chat: Arc<dyn Chat> = Arc::new(RemoteChat::new(config)?);
+    let engine = Engine::connect(&connect)?.with_models(Arc::new(Chats(vec![chat])));
+    let caller = Caller::human(TenantId::named(TENANT), &args.user, "local");
+    if let Some(at) = args.at {
+        crash::abort_at(at);
+    }
+    let mut step = 0;
+    for session in 0..args.sessions {
+        step += 1;
+        let mut request = Request::new(caller.clone(), moment(args.now, args.seed, step)?);
+        let key = format!("close-{session}");
+        request.idempotency = Some(IdempotencyKey { request_hash: key.clone().into(), key });
+        engine.close_session(&request, &format!("s{session}"), None).await?;
+    }
+    loop {
+        step += 1;
+        if engine.work("child", moment(args.now, args.seed, step)?).await? == Worked::Nothing {
+            break;
+        }
+    }
+    println!("{}", crash::passed());
+    Ok(())
+}
