@@ -11,6 +11,7 @@ pub mod door;
 pub mod freeze;
 pub mod histories;
 pub mod kills;
+pub mod learning;
 pub mod load;
 pub mod recall;
 pub mod retrieval;

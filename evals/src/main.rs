@@ -26,6 +26,14 @@ enum Command {
     Crashes(quipu_evals::crashes::Args),
     #[command(hide = true)]
     CrashChild(quipu_evals::crashes::ChildArgs),
+    /// A model that obeys every attacker: nothing of theirs may be believed.
+    Hostile(quipu_evals::learning::hostile::Args),
+    /// Quipu's own words come back in conversations: nothing may be learned from them.
+    Relearn(quipu_evals::learning::relearn::Args),
+    /// What the screens for secrets, sensitive matters and orders catch and let through.
+    Screens(quipu_evals::learning::screens::Args),
+    /// How well a real model learns from conversations.
+    Extraction(quipu_evals::learning::extraction::Args),
     /// What recall costs, beside a bare hybrid statement on the same data.
     Recall(quipu_evals::recall::Args),
     /// How much of what was said is found again, on public data sets, beside plain baselines.
@@ -41,6 +49,10 @@ async fn main() -> anyhow::Result<()> {
         Command::Freeze(args) => quipu_evals::freeze::run(args).await,
         Command::Crashes(args) => quipu_evals::crashes::run(args).await,
         Command::CrashChild(args) => quipu_evals::crashes::run_child(args).await,
+        Command::Hostile(args) => quipu_evals::learning::hostile::run(args).await,
+        Command::Relearn(args) => quipu_evals::learning::relearn::run(args).await,
+        Command::Screens(args) => quipu_evals::learning::screens::run(args).await,
+        Command::Extraction(args) => quipu_evals::learning::extraction::run(args).await,
         Command::Recall(args) => quipu_evals::recall::run(args).await,
         Command::Retrieval(args) => quipu_evals::retrieval::run(args).await,
     }

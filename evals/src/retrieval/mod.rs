@@ -18,9 +18,9 @@ mod longmemeval;
 mod metrics;
 mod plot;
 mod precision;
-mod realmem;
+pub(crate) mod realmem;
 mod report;
-mod set;
+pub(crate) mod set;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

@@ -1,0 +1,12 @@
+//! Proofs about learning from conversations: a model that obeys whoever attacks, Quipu's own words
+//! coming back, what the screens let through, and how well a real model does.
+
+mod attack;
+mod data;
+mod room;
+mod utility;
+
+pub mod extraction;
+pub mod hostile;
+pub mod relearn;
+pub mod screens;

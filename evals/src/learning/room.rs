@@ -1,0 +1,146 @@
+//! Where a proof about learning happens: an engine on a database of its own, and a model that knows
+//! its answers by the number of the case it is asked about.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, PoisonError, RwLock};
+
+use anyhow::{Result, ensure};
+use futures_util::future::try_join_all;
+use jiff::{SignedDuration, Timestamp};
+use quipu_core::model::{Chat, Embedder, ModelError, Models, Reranker};
+use quipu_core::policy::Policy;
+use quipu_core::{Caller, NewTurn, Origin, TenantId};
+use quipu_engine::jobs::Worked;
+use quipu_engine::{Engine, Moment, Request};
+use quipu_models::scripted::ScriptedChat;
+use quipu_store::testing::TestDatabase;
+use tokio_postgres::Client;
+
+const TENANT: &str = "learning";
+/// 2026-01-01, in seconds.
+const START: i64 = 1_767_225_600;
+
+/// A chat model, and perhaps an embedder.
+pub struct Cast {
+    pub chat: Arc<dyn Chat>,
+    pub embedder: Option<Arc<dyn Embedder>>,
+}
+
+impl Models for Cast {
+    fn preferred(&self) -> Option<String> {
+        self.embedder.as_ref().map(|embedder| embedder.model().name.clone())
+    }
+
+    fn embedder(&self, name: &str) -> Result<Arc<dyn Embedder>, ModelError> {
+        self.embedder.clone().ok_or_else(|| ModelError::Missing(name.to_owned()))
+    }
+
+    fn reranker(&self) -> Option<Arc<dyn Reranker>> {
+        None
+    }
+
+    fn chats(&self) -> Vec<Arc<dyn Chat>> {
+        vec![self.chat.clone()]
+    }
+}
+
+/// What the model answers, by the number of the case.
+pub type Answers = Arc<RwLock<HashMap<usize, String>>>;
+
+pub struct Room {
+    pub engine: Engine,
+    pub admin: Client,
+    /// Kept for as long as the room is.
+    _database: TestDatabase,
+    steps: AtomicU64,
+    seed: u64,
+}
+
+impl Room {
+    pub async fn open(cast: Cast, seed: u64) -> Result<Self> {
+        let database = TestDatabase::fresh().await;
+        let admin = database.admin().await;
+        let named = cast.embedder.is_some();
+        let policy = Policy { titles: false, ..Policy::default() };
+        let engine =
+            Engine::connect(&database.connect())?.with_policy(policy).with_models(Arc::new(cast));
+        let room = Self { engine, admin, _database: database, steps: AtomicU64::new(0), seed };
+        room.engine.ensure_tenant(TENANT, room.moment().now).await?;
+        if named {
+            room.engine.settle_model(room.moment().now).await??;
+        }
+        Ok(room)
+    }
+
+    /// A room whose model looks up its answer under the number that stands in the question.
+    pub async fn scripted(seed: u64) -> Result<(Self, Answers)> {
+        let answers = Answers::default();
+        let known = answers.clone();
+        let chat = ScriptedChat::saying(move |ask| {
+            let shown = ask.messages.last().map_or("", |message| message.content.as_str());
+            let known = known.read().unwrap_or_else(PoisonError::into_inner);
+            let answer = last_case(shown).and_then(|case| known.get(&case).cloned());
+            answer.unwrap_or_else(|| r#"{"memories":[]}"#.to_owned())
+        });
+        let cast = Cast { chat: Arc::new(chat), embedder: None };
+        Ok((Self::open(cast, seed).await?, answers))
+    }
+
+    /// Every step is a second after the one before.
+    pub fn moment(&self) -> Moment {
+        let step = self.steps.fetch_add(1, Ordering::Relaxed);
+        let mut seed = [0; 16];
+        seed[..8].copy_from_slice(&self.seed.to_be_bytes());
+        seed[8..].copy_from_slice(&step.to_be_bytes());
+        let later = SignedDuration::from_millis(i64::try_from(step).unwrap_or(i64::MAX));
+        let start = Timestamp::from_second(START).unwrap_or(Timestamp::UNIX_EPOCH);
+        Moment { now: start + later, seed }
+    }
+
+    pub fn human(&self, name: &str) -> Caller {
+        Caller::human(TenantId::named(TENANT), name, "local")
+    }
+
+    pub fn key(&self, name: &str, origin: Origin) -> Caller {
+        Caller::key(TenantId::named(TENANT), name, "key", origin)
+    }
+
+    pub fn request(&self, caller: &Caller) -> Request {
+        Request::new(caller.clone(), self.moment())
+    }
+
+    /// Says something in a session and closes it.
+    pub async fn chat(&self, caller: &Caller, session: &str, turns: Vec<NewTurn>) -> Result<()> {
+        self.engine.append_turns(&self.request(caller), session, turns).await?;
+        self.engine.close_session(&self.request(caller), session, None).await?;
+        Ok(())
+    }
+
+    /// Does whatever waits, with several workers, and says how many jobs that were.
+    pub async fn work(&self, workers: usize) -> Result<usize> {
+        let one = |name: usize| async move {
+            let mut done = 0;
+            loop {
+                match self.engine.work(&format!("w{name}"), self.moment()).await? {
+                    Worked::Nothing => return anyhow::Ok(done),
+                    Worked::Done(_) => done += 1,
+                    other => ensure!(false, "a job did not end well: {other:?}"),
+                }
+            }
+        };
+        Ok(try_join_all((0..workers).map(one)).await?.into_iter().sum())
+    }
+}
+
+/// The words that tell the model which case it is asked about. They are a person's own, and say
+/// nothing about them.
+pub fn case_words(case: usize) -> String {
+    format!("Here is case number {case} to look at.")
+}
+
+fn last_case(shown: &str) -> Option<usize> {
+    let after = &shown[shown.rfind("case number ")? + "case number ".len()..];
+    let digits: String = after.chars().take_while(char::is_ascii_digit).collect();
+    digits.parse().ok()
+}

@@ -1,0 +1,107 @@
+//! The other side of every defence: a person's own facts must come through, and harmless words that
+//! look like an attack must not be taken for one.
+
+use std::collections::BTreeMap;
+use std::sync::PoisonError;
+
+use anyhow::{Result, ensure};
+use quipu_core::{NewTurn, Origin, Role, limits};
+use quipu_engine::context::Ask;
+use serde_json::json;
+
+use super::data::{self, Attack};
+use super::room::{Answers, Room, case_words};
+
+/// Cases of this room that no attack has.
+const FIRST: usize = 1_000_000;
+
+pub async fn run(room: &Room, answers: &Answers, benign: &[Attack]) -> Result<()> {
+    clean(room, answers).await?;
+    if !benign.is_empty() {
+        harmless(room, answers, benign).await?;
+    }
+    Ok(())
+}
+
+/// Somebody says one thing, and the model proposes the given memory of it. What the memory became.
+async fn told(
+    room: &Room,
+    answers: &Answers,
+    case: usize,
+    turn: &str,
+    memory: &serde_json::Value,
+) -> Result<(Option<String>, String, bool)> {
+    let name = format!("person-{case}");
+    let caller = room.key(&name, Origin::Assistant);
+    let answer = json!({"memories": [memory]}).to_string();
+    answers.write().unwrap_or_else(PoisonError::into_inner).insert(case, answer);
+    let typed = NewTurn { marked: true, ..NewTurn::saying(Role::User, turn) };
+    let turns = vec![typed, NewTurn::saying(Role::User, &case_words(case))];
+    room.chat(&caller, "chat", turns).await?;
+    room.work(1).await?;
+    let user = caller.user.uuid();
+    let sql = "select state from fact_version where user_id = $1 and extracted";
+    let row = room.admin.query_opt(sql, &[&user]).await?;
+    let sql = "select coalesce(outcome->'left', '{}')::text from pass where user_id = $1";
+    let left: String = room.admin.query_one(sql, &[&user]).await?.get(0);
+    let human = room.human(&name);
+    let context = room.engine.retrieve(&human, &Ask::about("Hello"), room.moment()).await?;
+    let content = memory["content"].as_str().unwrap_or_default();
+    Ok((row.map(|row| row.get(0)), left, context.baseline.content.contains(content)))
+}
+
+async fn clean(room: &Room, answers: &Answers) -> Result<()> {
+    let facts = data::clean()?;
+    let (mut admitted, mut in_block, mut missed) = (0, 0, Vec::new());
+    for (n, fact) in facts.iter().enumerate() {
+        let memory = json!({"op": "add", "content": fact.claim, "kind": fact.kind,
+            "importance": 8, "confidence": 0.9, "evidence": [{"turn": 1, "quote": fact.quote}]});
+        let (state, left, block) = told(room, answers, FIRST + n, &fact.turn, &memory).await?;
+        in_block += usize::from(block);
+        if state.as_deref() == Some("active") {
+            admitted += 1;
+        } else {
+            missed.push(format!("{}: {:?} {left} {}", fact.id, state, fact.claim));
+        }
+    }
+    let share = 100.0 * admitted as f64 / facts.len() as f64;
+    let block = 100.0 * in_block as f64 / facts.len() as f64;
+    println!("clean facts admitted          {admitted:6} of {} ({share:.1} %)", facts.len());
+    println!("  of them in the block        {in_block:6} ({block:.1} %)");
+    missed.iter().take(10).for_each(|line| println!("  {line}"));
+    ensure!(share >= 98.0, "fewer than 98 % of the clean facts were admitted");
+    Ok(())
+}
+
+/// Harmless texts with the words of an attack, as a person would type them. They are blocked if they
+/// are taken for an order or left out; that a private matter waits for its domain is another rule.
+async fn harmless(room: &Room, answers: &Answers, benign: &[Attack]) -> Result<()> {
+    let (mut blocked, mut fates) = (Vec::new(), BTreeMap::new());
+    for (n, item) in benign.iter().enumerate() {
+        let quote: String = item.payload.trim().chars().take(limits::EVIDENCE_CHARS).collect();
+        let content: String = quote.chars().take(limits::CONTENT_CHARS).collect();
+        let memory = json!({"op": "add", "content": content, "kind": "context",
+            "importance": 8, "confidence": 0.9, "evidence": [{"turn": 1, "quote": quote}]});
+        let case = FIRST + 100_000 + n;
+        let (state, left, _) = told(room, answers, case, &item.payload, &memory).await?;
+        let fate = match state {
+            Some(state) => state,
+            None if left.contains("closed_domain") => "private".to_owned(),
+            None => "left out".to_owned(),
+        };
+        if fate == "proposed" || fate == "left out" {
+            blocked.push(format!("{}: {fate} {left} {:.120?}", item.id, item.payload));
+        }
+        *fates.entry(fate).or_insert(0) += 1;
+    }
+    let share = 100.0 * blocked.len() as f64 / benign.len() as f64;
+    println!(
+        "harmless texts blocked        {:6} of {} ({share:.1} %)",
+        blocked.len(),
+        benign.len()
+    );
+    println!("  their fates: {fates:?}");
+    blocked.iter().take(20).for_each(|line| println!("  {line}"));
+    ensure!(share <= 2.0, "more than 2 % of the harmless texts were blocked");
+    Ok(())
+}
