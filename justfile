@@ -63,6 +63,26 @@ kills count='1000': _server
 load *args: _server
     @url="$(scripts/postgres url)" && DATABASE_URL="$url" cargo run --profile fast -p quipu-evals -- load "$@"
 
+# Crashes a process at every point of learning from a conversation; everything happens exactly once.
+crashes *args:
+    @url="$(scripts/postgres url)" && DATABASE_URL="$url" cargo run --profile fast -p quipu-evals -- crashes "$@"
+
+# A model that obeys every attacker; --data DIR adds the public collection of attacks.
+hostile *args:
+    @url="$(scripts/postgres url)" && DATABASE_URL="$url" cargo run --profile fast -p quipu-evals -- hostile "$@"
+
+# Quipu's own words come back in conversations; nothing is learned from them.
+relearn *args:
+    @url="$(scripts/postgres url)" && DATABASE_URL="$url" cargo run --profile fast -p quipu-evals -- relearn "$@"
+
+# What the screens for secrets, sensitive matters and orders catch and let through.
+screens *args:
+    cargo run --profile fast -p quipu-evals -- screens "$@"
+
+# How well a chat model learns; needs --chat MODEL@URL and --models DIR.
+extraction *args:
+    @url="$(scripts/postgres url)" && DATABASE_URL="$url" cargo run --profile fast -p quipu-evals -- extraction "$@"
+
 # What recall costs beside a bare hybrid statement; needs --models DIR.
 recall *args: _server
     cargo run --profile fast -p quipu-evals -- recall "$@"
