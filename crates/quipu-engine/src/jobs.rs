@@ -11,6 +11,7 @@ use quipu_store::{Batch, directory, session};
 
 use crate::chat::Unanswered;
 use crate::error::{Error, Result};
+use crate::sessions::{answered, keep_answer};
 use crate::{Engine, Moment, Request};
 
 /// What a worker did.
@@ -190,8 +191,14 @@ impl Engine {
     /// Has a job that was given up tried again.
     pub async fn retry_job(&self, request: &Request, id: JobId) -> Result<Job> {
         let scope = self.writing(request).await?;
+        if let Some(kept) = answered(&scope, request).await? {
+            return Ok(kept);
+        }
         let job = job::retry(&scope, id, micros(request.moment.now)).await?;
         let job = job.ok_or(Error::JobNotFound)?;
+        let mut batch = Batch::default();
+        keep_answer(&mut batch, &scope, request, &job, &[]);
+        scope.run(&batch).await?;
         scope.commit().await?;
         Ok(job)
     }

@@ -42,6 +42,11 @@ impl Engine {
         Error::faults(patch.faults())?;
         let scope = self.writing(request).await?;
         let said = policy::of_user(&scope).await?;
+        if said.version > 0 && said.patch == patch {
+            // Said once more, as after a dropped connection, it is no new version.
+            drop(scope);
+            return self.policy(&request.caller, request.moment.now).await;
+        }
         let new = Said { version: said.version + 1, patch };
         let (by, now) = (&request.caller.credential, micros(request.moment.now));
         policy::set_user(&scope, &new, by, now).await?;
@@ -67,6 +72,10 @@ impl Engine {
         Error::faults(patch.faults())?;
         let directory = self.store.directory(tenant).await?;
         let said = policy::of_directory(&directory).await?;
+        if said.version > 0 && said.patch == patch {
+            drop(directory);
+            return self.tenant_policy(tenant).await;
+        }
         let new = Said { version: said.version + 1, patch };
         policy::set_tenant(&directory, &new, by, micros(moment.now)).await?;
         directory.commit().await?;

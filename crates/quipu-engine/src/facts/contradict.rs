@@ -82,6 +82,7 @@ impl Engine {
         if waiting.is_empty() {
             return Err(Error::MemoryNotFound);
         }
+        writing.check_match(&waiting)?;
         let links = link::of_relation(&writing.scope, CONTRADICTS, i64::MAX).await?;
         let links: Vec<Link> = links.into_iter().filter(|link| link.from == against).collect();
         if links.is_empty() || !waiting.iter().any(waits) {

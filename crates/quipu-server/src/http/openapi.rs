@@ -54,9 +54,10 @@ pub fn document() -> OpenApi {
 fn dress(path: &str, method: &HttpMethod, operation: &mut Operation) {
     let no_scopes: [&str; 0] = [];
     operation.security = Some(vec![SecurityRequirement::new("bearer", no_scopes)]);
-    let about_one_user =
-        !["/api/users", "/api/keys", "/api/tokens"].iter().any(|prefix| path.starts_with(prefix))
-            && path != "/api/domains/{name}";
+    let about_one_user = !["/api/users", "/api/keys", "/api/tokens", "/api/tenant"]
+        .iter()
+        .any(|prefix| path.starts_with(prefix))
+        && path != "/api/domains/{name}";
     let mut headers = Vec::new();
     if about_one_user {
         headers.push((
@@ -66,7 +67,9 @@ fn dress(path: &str, method: &HttpMethod, operation: &mut Operation) {
     }
     let reads = ["/api/memory/search", "/api/memory/retrieve"].contains(&path);
     let writes = *method != HttpMethod::Get && !reads;
-    if about_one_user && writes && !path.starts_with("/api/domains") {
+    // What is said once more in the same words does no harm there.
+    let repeatable = ["/api/domains", "/api/policy", "/api/beacon"];
+    if about_one_user && writes && !repeatable.iter().any(|prefix| path.starts_with(prefix)) {
         headers.push(("Idempotency-Key", "The same key and request again give the same answer."));
     }
     let on_a_memory = path.starts_with("/api/memory/{id}") && !path.contains("/links");

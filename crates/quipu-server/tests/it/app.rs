@@ -70,7 +70,8 @@ impl TestApp {
         (base, engine)
     }
 
-    async fn over(
+    /// A server over this database, with these models at hand.
+    pub async fn over(
         database: TestDatabase,
         models: Arc<dyn Models>,
         door: Door,

@@ -4,13 +4,15 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use quipu_core::model::{Embedder, ModelError, Models, Reranker};
+use quipu_core::model::{Chat, Embedder, ModelError, Models, Reranker};
 use quipu_models::scripted::Scripted;
 
-/// The models of a test's server: one embedder, and perhaps a reranker.
+/// The models of a test's server: an embedder, a reranker and a chat model, each where a test has one.
+#[derive(Default)]
 pub struct Stage {
-    embedder: Arc<dyn Embedder>,
+    embedder: Option<Arc<dyn Embedder>>,
     reranker: Option<Arc<Scripted>>,
+    chat: Option<Arc<dyn Chat>>,
 }
 
 impl Stage {
@@ -20,11 +22,17 @@ impl Stage {
     }
 
     pub fn of(embedder: Arc<Scripted>) -> Arc<Self> {
-        Arc::new(Self { embedder, reranker: None })
+        Arc::new(Self { embedder: Some(embedder), ..Self::default() })
+    }
+
+    /// A chat model alone: recall goes by words.
+    pub fn that_chats(chat: Arc<dyn Chat>) -> Arc<Self> {
+        Arc::new(Self { chat: Some(chat), ..Self::default() })
     }
 
     pub fn with_reranker(embedder: Arc<Scripted>, reranker: Arc<Scripted>) -> Arc<Self> {
-        Arc::new(Self { embedder, reranker: Some(reranker) })
+        let (embedder, reranker) = (Some(embedder as Arc<dyn Embedder>), Some(reranker));
+        Arc::new(Self { embedder, reranker, ..Self::default() })
     }
 
     /// The real small embedder, from the folder that `QUIPU_TEST_MODELS` names. Without one the
@@ -32,23 +40,27 @@ impl Stage {
     pub fn with_meaning() -> Option<Arc<Self>> {
         let folder = std::env::var_os("QUIPU_TEST_MODELS")?;
         let embedder = quipu_models::local::open(&Path::new(&folder).join("potion"));
-        Some(Arc::new(Self { embedder: embedder.expect("potion opens"), reranker: None }))
+        let embedder = Some(embedder.expect("potion opens"));
+        Some(Arc::new(Self { embedder, ..Self::default() }))
     }
 }
 
 impl Models for Stage {
     fn preferred(&self) -> Option<String> {
-        Some(self.embedder.model().name.clone())
+        self.embedder.as_ref().map(|embedder| embedder.model().name.clone())
     }
 
     fn embedder(&self, name: &str) -> Result<Arc<dyn Embedder>, ModelError> {
-        if name == self.embedder.model().name {
-            return Ok(Arc::clone(&self.embedder));
-        }
-        Err(ModelError::Missing(format!("{name} is not on this stage")))
+        let embedder = self.embedder.as_ref().filter(|embedder| embedder.model().name == name);
+        let missing = || ModelError::Missing(format!("{name} is not on this stage"));
+        embedder.cloned().ok_or_else(missing)
     }
 
     fn reranker(&self) -> Option<Arc<dyn Reranker>> {
         self.reranker.clone().map(|reranker| reranker as Arc<dyn Reranker>)
+    }
+
+    fn chats(&self) -> Vec<Arc<dyn Chat>> {
+        self.chat.iter().cloned().collect()
     }
 }

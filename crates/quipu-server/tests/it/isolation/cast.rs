@@ -5,11 +5,14 @@ use quipu_core::secret::{self, Prefix};
 use quipu_core::{Permission, TenantId, UserId};
 use quipu_server::clock;
 use quipu_server::http::Door;
+use quipu_store::testing::TestDatabase;
 use quipu_store::testing::postgres::Client as Admin;
 use serde_json::json;
 
+use super::learned;
 use super::things::Things;
 use crate::app::{Client, PERSONAL, TestApp};
+use crate::models::Stage;
 
 /// Why somebody should not get through.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -54,12 +57,15 @@ pub struct Cast {
 impl Cast {
     /// Puts everybody before a server, with whatever `dress` puts around it.
     pub async fn assemble(dress: impl FnOnce(axum::Router) -> axum::Router) -> Self {
-        let app = TestApp::start(Door::Keys, 8, dress).await;
+        let (database, models) = (TestDatabase::fresh().await, Stage::that_chats(learned::chat()));
+        let app = TestApp::over(database, models, Door::Keys, 8, dress).await;
         let (acme, globex) = (app.tenant_key("acme").await, app.tenant_key("globex").await);
         let (key, bobs) = (acme.about("alice"), acme.about("bob"));
-        let alice = Things::of_person(&key, "alice").await.and_of_tenant(&acme, "acme").await;
-        let bob = Things::of_person(&bobs, "bob").await;
-        let other = Things::of_person(&globex.about("alice"), "globex").await;
+        let alice = Things::of_person(&key, "alice").await.and_learned(&app, &key).await;
+        let alice = alice.and_of_tenant(&acme, "acme").await;
+        let bob = Things::of_person(&bobs, "bob").await.and_learned(&app, &bobs).await;
+        let theirs = globex.about("alice");
+        let other = Things::of_person(&theirs, "globex").await.and_learned(&app, &theirs).await;
         let human = app.human("acme", "alice").await;
         let mut lacking = Vec::new();
         for needed in Permission::ALL {
@@ -220,6 +226,6 @@ async fn guard(admin: &Admin) -> String {
         )
     };
     let parts: Vec<String> = tables.iter().map(one).collect();
-    assert!(parts.len() >= 18, "the guard watches every table: {parts:?}");
+    assert!(parts.len() >= 25, "the guard watches every table: {parts:?}");
     parts.join(" union all ")
 }

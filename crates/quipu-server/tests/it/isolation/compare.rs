@@ -20,7 +20,8 @@ const OF_A_WRITE: [&str; 2] = ["content-length", "etag"];
 
 impl Pair {
     /// How the two answers can be told apart, if they can. Of two writes that both succeeded, the
-    /// ids, secrets and times of what they made are not compared; everything else is, to the byte.
+    /// ids, secrets, times and numbers of what they made are not compared; everything else is, to
+    /// the byte.
     pub fn difference(&self, writes: bool) -> Option<String> {
         let (real, absent) = (&self.real, &self.absent);
         if real.status != absent.status {
@@ -82,7 +83,8 @@ fn masked(value: Value, sent: &[&str]) -> Value {
     match value {
         Value::Object(fields) => {
             let mask = |(key, value): (String, Value)| {
-                let renewed = is_renewed(&key) && !value.is_null();
+                let counted = ["first", "turns"].contains(&key.as_str()) && value.is_number();
+                let renewed = counted || (is_renewed(&key) && !value.is_null());
                 let value = if renewed { Value::from("(renewed)") } else { masked(value, sent) };
                 (key, value)
             };

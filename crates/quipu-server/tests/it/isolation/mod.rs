@@ -11,6 +11,7 @@ mod cast;
 mod compare;
 mod database;
 mod document;
+mod learned;
 mod matrix;
 mod planted;
 mod request;

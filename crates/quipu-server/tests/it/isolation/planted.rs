@@ -93,7 +93,7 @@ async fn a_server_that_leaks_is_caught_by_the_matrix() {
     let cast = Cast::assemble(|router| router.layer(layer)).await;
     let set = |fault: Fault| {
         let memories = ["kept", "forgettable"].map(Thing::Memory);
-        let things = memories.into_iter().chain([Thing::Session, Thing::Retrieval]);
+        let things = memories.into_iter().chain([Thing::Session, Thing::Retrieval, Thing::DeadJob]);
         let ids: Vec<String> = things.map(|thing| cast.alice.get(thing).into()).collect();
         let key = cast.key.header("authorization");
         *plan.lock().unwrap() = Plan { fault, ids, key };
@@ -114,6 +114,9 @@ async fn a_server_that_leaks_is_caught_by_the_matrix() {
         (Fault::Body, "list_turns", "there is no such session"),
         (Fault::Row, "get_session_context", "the answer holds mem_"),
         (Fault::Header, "get_retrieval", "x-shard"),
+        (Fault::Row, "get_window", "the answer holds mem_"),
+        (Fault::Status, "retry_job", "status 403"),
+        (Fault::Effect, "close_session", "changed"),
     ] {
         set(fault);
         let run = Matrix::run(&cast, row(operation)).await;

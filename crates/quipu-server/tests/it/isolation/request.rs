@@ -67,7 +67,10 @@ impl Asking {
                 let body = self.body.get_or_insert_with(|| json!({}));
                 let one: Value = if name.ends_with("[]") { json!([value]) } else { value.into() };
                 let keys = name.trim_end_matches("[]").split('.');
-                *keys.fold(body, |at, key| &mut at[key]) = one;
+                *keys.fold(body, |at, key| match key.parse::<usize>() {
+                    Ok(place) => &mut at[place],
+                    Err(_) => &mut at[key],
+                }) = one;
             }
         }
         self

@@ -79,6 +79,7 @@ const LINK: Foreign = Refused(&["link_not_found"]);
 const DOMAIN: Foreign = Refused(&["domain_not_found"]);
 const USER: Foreign = Refused(&["user_not_found"]);
 const SESSION: Foreign = Refused(&["session_not_found"]);
+const JOB: Foreign = Refused(&["job_not_found"]);
 const RETRIEVAL: Foreign = Refused(&["retrieval_not_found"]);
 
 const WORDS: Field = tried(Path("id"), Words, MEMORY);
@@ -125,7 +126,24 @@ pub const TABLE: &[Row] = &[
         given(Path("session_id"), Session, SESSION),
         tried(Query("cursor"), TurnCursor, Own),
     ]),
+    reads("search_sessions", &[
+        given(Query("query"), Words, Own),
+        tried(Query("query"), Content, Own),
+    ]),
+    reads("get_window", &[given(Path("session_id"), Session, SESSION)]),
+    reads("get_why", &[
+        given(Path("session_id"), Session, SESSION),
+        given(Path("number"), TurnNumber, Own),
+    ]),
     reads("get_session_context", &[given(Path("session_id"), Session, SESSION)]),
+    reads("list_episodes", &[
+        tried(Query("session_id"), Session, Own),
+        tried(Query("cursor"), EpisodeCursor, Own),
+    ]),
+    reads("list_passes", &[tried(Query("session_id"), Session, Own)]),
+    reads("list_contradictions", &[]),
+    reads("list_jobs", &[]),
+    reads("list_model_calls", &[]),
     reads("get_retrieval", &[given(Path("retrieval_id"), Retrieval, RETRIEVAL)]),
     reads("list_usage", &[
         tried(Query("memory_id"), Memory("kept"), Own),
@@ -159,17 +177,34 @@ pub const TABLE: &[Row] = &[
         r#"{"query": "What do you remember about me?"}"#,
     ),
     with_body(
+        does(Write, "edit_session", &[given(Path("session_id"), Session, SESSION), AGAIN]),
+        r#"{"title": "Another name"}"#,
+    ),
+    with_body(does(Write, "close_session", &[given(Path("session_id"), Session, SESSION), AGAIN]), "{}"),
+    // Nobody reads its answer, so it says the same of every session.
+    with_body(does(Write, "beacon", &[given(Body("session_id"), Session, Own)]), "{}"),
+    does(Write, "learn_session", &[given(Path("session_id"), Session, SESSION), AGAIN]),
+    does(Write, "delete_session", &[given(Path("session_id"), DeletableSession, SESSION), AGAIN]),
+    does(Write, "restore_session", &[given(Path("session_id"), TrashedSession, SESSION), AGAIN]),
+    does(Write, "retry_job", &[given(Path("id"), DeadJob, JOB), AGAIN]),
+    with_body(
         does(Write, "report_usage", &[
             given(Body("memory_id"), Memory("kept"), MEMORY),
             tried(Body("session_id"), Session, Own),
             tried(Body("retrieval_id"), Retrieval, Own),
+            tried(Body("turn_id"), Turn, Own),
             AGAIN,
         ]),
         r#"{"type": "cited"}"#,
     ),
     with_body(does(Write, "open_session", &[tried(Body("id"), Session, Own), AGAIN]), "{}"),
     with_body(
-        does(Write, "append_turns", &[given(Path("session_id"), Session, Own), AGAIN]),
+        does(Write, "append_turns", &[
+            given(Path("session_id"), Session, Own),
+            tried(Body("turns.0.used[]"), Memory("kept"), MEMORY),
+            tried(Body("turns.0.retrieval_id"), Retrieval, Own),
+            AGAIN,
+        ]),
         r#"{"turns": [{"role": "user", "content": "Good morning"}]}"#,
     ),
     reads("list_memories", &[
@@ -198,6 +233,15 @@ pub const TABLE: &[Row] = &[
         ]),
         r#"{"confirm": true}"#,
     )),
+    by_a_human(with_body(
+        does(Write, "resolve_contradiction", &[
+            given(Path("id"), Memory("contesting"), Refused(&["memory_not_found", "human_needed"])),
+            given(Body("sha256"), ContestDigest, Refused(&["other_words", "human_needed"])),
+            tried(Header("If-Match"), Version, Refused(&["version_mismatch", "human_needed"])),
+            AGAIN,
+        ]),
+        r#"{"true": "against"}"#,
+    )),
     does(Write, "forget_memory", &[given(Path("id"), Memory("forgettable"), MEMORY), WORDS, STALE, AGAIN]),
     does(Write, "restore_memory", &[given(Path("id"), Memory("trashed"), MEMORY), WORDS, STALE, AGAIN]),
     does(Erase, "erase_memory", &[given(Path("id"), Memory("erasable"), MEMORY), WORDS, STALE, AGAIN]),
@@ -221,6 +265,10 @@ pub const TABLE: &[Row] = &[
     ]),
     reads("get_operation", &[given(Path("id"), Operation, OPERATION)]),
     does(Write, "undo_operation", &[given(Path("id"), Operation, OPERATION), AGAIN]),
+    reads("get_policy", &[]),
+    with_body(does(Write, "put_policy", &[]), r#"{"titles": true}"#),
+    only_reads(does(Admin, "get_tenant_policy", &[])),
+    with_body(does(Admin, "put_tenant_policy", &[]), r#"{"titles": true}"#),
     reads("list_domains", &[]),
     with_body(
         does(Admin, "put_domain", &[given(Path("name"), Domain("harbour"), Own)]),
@@ -244,29 +292,46 @@ pub const TABLE: &[Row] = &[
 
 /// Parts of requests that name nothing that is kept. `session_id` and `turn_ids` of a memory are the
 /// caller's own marks: they are stored beside it and never looked up. `key` and `value` say what a
-/// hard memory decides; that two people can decide the same is tried in the belts.
+/// hard memory decides; that two people can decide the same is tried in the belts. A policy may name
+/// any domain, and none is looked up for it. The `token` of a beacon is a credential like the header,
+/// and the tests of the beacon try those. One that is harmless in one place only is named with it.
 pub const HARMLESS: &[&str] = &[
+    "admission",
+    "append_turns.as",
+    "append_turns.from",
+    "append_turns.to",
+    "archived",
     "arms",
     "as_of",
     "at",
+    "beacon.token",
     "budget",
     "category",
     "confirm",
     "content",
+    "daily_tokens",
     "deadline_ms",
     "default_expiration_days",
     "description",
     "detail",
+    "dirty",
     "display_name",
     "edits",
     "evidence",
     "expires_at",
     "expires_in_minutes",
+    "extract",
+    "floors",
     "force",
     "freeze",
     "fusion",
+    "idle_close_minutes",
     "importance",
+    "incognito",
     "influence",
+    "inject_confidence",
+    "inject_importance",
+    "keep_turns",
     "key",
     "kind",
     "known_at",
@@ -278,22 +343,33 @@ pub const HARMLESS: &[&str] = &[
     "origin",
     "permissions",
     "precise",
+    "preset",
+    "put_policy.domains",
+    "put_tenant_policy.domains",
     "reasoning",
+    "recall_confidence",
     "relation",
     "requires_opt_in",
     "rerank",
+    "resolve_contradiction.true",
     "role",
     "roles",
     "sensitive",
     "session_id",
     "sessions",
+    "similar",
+    "spans",
     "speaker",
+    "state",
     "status",
     "summary",
     "tags",
+    "threshold",
     "tier",
     "timezone",
     "title",
+    "titles",
+    "trashed",
     "turn_ids",
     "turns",
     "type",

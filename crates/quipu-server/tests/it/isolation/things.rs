@@ -5,7 +5,9 @@ use std::collections::HashMap;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use quipu_core::{FactId, LinkId, OperationId, RetrievalId, Timestamp, VersionId};
+use quipu_core::{
+    EpisodeId, FactId, JobId, LinkId, OperationId, RetrievalId, Timestamp, TurnId, VersionId,
+};
 use serde_json::{Value, json};
 use uuid::Uuid;
 
@@ -29,14 +31,25 @@ pub enum Thing {
     MemoryCursor,
     ProposalCursor,
     OperationCursor,
+    /// What a yes to the memory that contradicts another must carry.
+    ContestDigest,
     /// A session, by the name its user has given it.
     Session,
+    DeletableSession,
+    TrashedSession,
     SessionCursor,
+    /// The id of a turn.
+    Turn,
+    /// The number of a turn in its session, which everybody's sessions have.
+    TurnNumber,
     /// The number of a turn in its session: it goes on there, in whosever session it is.
     TurnCursor,
     /// What was once put into a prompt.
     Retrieval,
     UsageCursor,
+    EpisodeCursor,
+    /// A job that was given up.
+    DeadJob,
     IdempotencyKey,
     /// A domain of the tenant's own.
     Domain(&'static str),
@@ -67,13 +80,21 @@ impl Thing {
             Retrieval => {
                 RetrievalId::from_uuid(near(parsed::<RetrievalId>(real).uuid())).to_string()
             }
+            Turn => TurnId::from_uuid(near(parsed::<TurnId>(real).uuid())).to_string(),
+            DeadJob => JobId::from_uuid(near(parsed::<JobId>(real).uuid())).to_string(),
+            EpisodeCursor => {
+                let mut place: Value = open_cursor(real);
+                let id: EpisodeId = parsed(place["id"].as_str().expect("a place"));
+                place["id"] = EpisodeId::from_uuid(near(id.uuid())).to_string().into();
+                close_cursor(&place)
+            }
             SessionCursor => {
                 let mut place: Value = open_cursor(real);
                 let id = other_end(place["id"].as_str().expect("a name"));
                 place["id"] = id.into();
                 close_cursor(&place)
             }
-            TurnCursor => real.to_owned(),
+            TurnCursor | TurnNumber => real.to_owned(),
             UsageCursor => {
                 let mut place: Value = open_cursor(real);
                 let fact = place["fact"].as_str().expect("a place").to_owned();
@@ -95,9 +116,8 @@ impl Thing {
             UserCursor => {
                 close_cursor(&other_end(open_cursor(real).as_str().expect("a name")).into())
             }
-            Words | Content | Digest | Session | IdempotencyKey | Domain(_) | User(_) | Key => {
-                other_end(real)
-            }
+            Words | Content | Digest | ContestDigest | Session | DeletableSession
+            | TrashedSession | IdempotencyKey | Domain(_) | User(_) | Key => other_end(real),
         }
     }
 }
@@ -138,7 +158,7 @@ impl Things {
         self.named.contains_key(&thing)
     }
 
-    fn put(&mut self, thing: Thing, value: String) {
+    pub fn put(&mut self, thing: Thing, value: String) {
         assert!(!value.is_empty(), "{thing:?}");
         self.named.insert(thing, value);
     }
@@ -253,14 +273,14 @@ impl Things {
     }
 
     /// Every id in an answer is its owner's alone.
-    fn hide(&mut self, value: &Value) {
+    pub fn hide(&mut self, value: &Value) {
         match value {
             Value::Object(fields) => fields.values().for_each(|value| self.hide(value)),
             Value::Array(items) => items.iter().for_each(|value| self.hide(value)),
             Value::String(text) => {
-                let id = ["mem_", "ver_", "op_", "lnk_", "trn_"]
-                    .iter()
-                    .any(|kind| text.starts_with(kind));
+                const KINDS: [&str; 8] =
+                    ["mem_", "ver_", "op_", "lnk_", "trn_", "epi_", "pas_", "job_"];
+                let id = KINDS.iter().any(|kind| text.starts_with(kind));
                 if id && text.len() > 26 {
                     self.private.push(text.clone());
                 }
