@@ -287,7 +287,8 @@ pub async fn save_memory(
     let mut view = Written::from(&outcome);
     if query.similar {
         let own = outcome.memories.first().map(|memory| memory.version.fact);
-        let near = app.engine().near(&caller, &content, clock::now()).await?;
+        // The memory is saved; that nothing could be compared with it must not say otherwise.
+        let near = app.engine().near(&caller, &content, clock::now()).await.unwrap_or_default();
         let other = |(memory, score): &&(Memory, f32)| {
             *score >= SAME_MEANING && Some(memory.version.fact) != own
         };

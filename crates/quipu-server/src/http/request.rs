@@ -63,7 +63,7 @@ impl<T: DeserializeOwned> FromRequest<App> for Sent<T> {
 }
 
 #[expect(clippy::needless_pass_by_value, reason = "the shape that map_err asks for")]
-fn too_large(rejection: BytesRejection) -> Problem {
+pub fn too_large(rejection: BytesRejection) -> Problem {
     match rejection.status().as_u16() {
         413 => Problem::of("body_too_large"),
         _ => Problem::of("malformed_body"),

@@ -1,11 +1,16 @@
 //! The REST API as its documentation promises it, one file per chapter.
 
+mod beacon;
 mod context;
 mod conventions;
 mod directory;
+mod jobs;
+mod learning;
+mod life;
 mod limits;
 mod logs;
 mod memory;
+mod policy;
 mod proposals;
 mod record;
 mod search;

@@ -11,7 +11,8 @@ use bytes::Bytes;
 use quipu_core::model::{Models, NoModels};
 use quipu_core::{Origin, Permission, TenantId, Timestamp};
 use quipu_engine::access::{Admitted, NewKey};
-use quipu_engine::{Connect, Engine};
+use quipu_engine::jobs::Worked;
+use quipu_engine::{Connect, Engine, Moment};
 use quipu_server::clock;
 use quipu_server::http::{App, Door, LOCAL_TENANT, router};
 use quipu_store::testing::TestDatabase;
@@ -89,6 +90,23 @@ impl TestApp {
         // A client cannot be built without a provider of cryptography, even for plain HTTP.
         quipu_models::tls::install();
         Self { database, engine, base, http: reqwest::Client::new(), server }
+    }
+
+    /// Does everything that is due now, and says what was done.
+    pub async fn work(&self) -> Vec<Worked> {
+        self.work_at(clock::now()).await
+    }
+
+    /// Does everything that will be due then.
+    pub async fn work_at(&self, now: Timestamp) -> Vec<Worked> {
+        let mut done = Vec::new();
+        loop {
+            let moment = Moment { now, ..clock::moment() };
+            match self.engine.work("w", moment).await.expect("a database") {
+                Worked::Nothing => return done,
+                worked => done.push(worked),
+            }
+        }
     }
 
     pub fn anonymous(&self) -> Client {

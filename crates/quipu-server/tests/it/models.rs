@@ -5,7 +5,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use quipu_core::model::{Chat, Embedder, ModelError, Models, Reranker};
-use quipu_models::scripted::Scripted;
+use quipu_models::scripted::{Scripted, ScriptedChat};
+use serde_json::{Value, json};
 
 /// The models of a test's server: an embedder, a reranker and a chat model, each where a test has one.
 #[derive(Default)]
@@ -43,6 +44,24 @@ impl Stage {
         let embedder = Some(embedder.expect("potion opens"));
         Some(Arc::new(Self { embedder, ..Self::default() }))
     }
+}
+
+/// A proposal as a chat model writes it: what it would remember, and the words it has it from.
+pub fn found(content: &str, quote: &str) -> Value {
+    json!({
+        "op": "add", "content": content, "kind": "fact", "importance": 8, "confidence": 0.9,
+        "reasoning": "said so", "evidence": [{ "turn": 1, "quote": quote }],
+    })
+}
+
+/// The whole answer of a chat model that found these.
+pub fn answer(memories: &[Value]) -> String {
+    json!({ "title": "A chat", "summary": "They talked.", "memories": memories }).to_string()
+}
+
+/// A chat model that finds the same in every conversation.
+pub fn finding(memories: Vec<Value>) -> Arc<ScriptedChat> {
+    Arc::new(ScriptedChat::saying(move |_| answer(&memories)))
 }
 
 impl Models for Stage {

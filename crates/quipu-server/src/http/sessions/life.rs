@@ -4,6 +4,7 @@
 use axum::Json;
 use axum::body::Bytes;
 use axum::extract::State;
+use axum::extract::rejection::BytesRejection;
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use jiff::Timestamp;
@@ -17,7 +18,7 @@ use utoipa::{IntoParams, ToSchema};
 use super::super::App;
 use super::super::auth::{Reader, Writer};
 use super::super::error::Problem;
-use super::super::request::{Asked, Named, Sent, page_size};
+use super::super::request::{Asked, Named, Sent, page_size, too_large};
 use super::super::verbs::Nothing;
 use super::super::wire::MemoryView;
 use super::{SessionView, TurnView};
@@ -86,8 +87,9 @@ pub struct Beacon {
 pub async fn beacon(
     State(app): State<App>,
     mut headers: HeaderMap,
-    body: Bytes,
+    body: Result<Bytes, BytesRejection>,
 ) -> Result<Response, Problem> {
+    let body = body.map_err(too_large)?;
     let beacon: Beacon = serde_json::from_slice(&body)
         .map_err(|error| Problem::of("malformed_body").because(&error.to_string()))?;
     if let Some(token) = &beacon.token {

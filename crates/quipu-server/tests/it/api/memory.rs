@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::app::{Client, TestApp};
+use crate::models::Stage;
 
 async fn alice(app: &TestApp) -> Client {
     app.tenant_key("acme").await.about("alice")
@@ -320,4 +321,21 @@ async fn a_hard_memory_holds_its_key_alone() {
     assert_eq!(refused.at("/errors/0/pointer"), "/force");
     let unknown = json!({ "content": "Flies", "domain": "astrology" });
     alice.post("/api/memory", unknown).await.refused(404, "domain_not_found");
+}
+
+#[tokio::test]
+async fn a_save_names_what_it_may_be_repeating_when_asked() {
+    let app = TestApp::with_models(Stage::with_words()).await;
+    let alice = app.tenant_key("acme").await.about("alice");
+    let first = alice.save("Likes strong black oolong tea in the morning").await.at("/memory/id");
+    alice.save("Has two cats").await;
+    let again = json!({ "content": "Likes strong black oolong tea in the mornings" });
+    let saved = alice.post("/api/memory?similar=true", again).await.expect(201).json();
+    let similar = saved["similar"].as_array().unwrap();
+    assert_eq!(similar.len(), 1, "{saved}");
+    assert_eq!(similar[0]["memory"]["id"], json!(first));
+    assert!(similar[0]["similarity"].as_f64().unwrap() >= 0.85);
+    let other = json!({ "content": "Plays the cello" });
+    let saved = alice.post("/api/memory?similar=true", other).await.expect(201).json();
+    assert_eq!(saved.get("similar").and_then(|s| s.as_array()).map_or(0, Vec::len), 0);
 }

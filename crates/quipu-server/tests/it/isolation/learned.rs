@@ -3,9 +3,7 @@
 
 use std::sync::Arc;
 
-use quipu_engine::jobs::Worked;
 use quipu_models::scripted::ScriptedChat;
-use quipu_server::clock;
 use serde_json::{Value, json};
 
 use super::things::{Thing, Things};
@@ -46,7 +44,7 @@ impl Things {
             // Whoever sends it may see it again, so it is no private word.
             self.put(Thing::Turn, said);
         }
-        while app.engine.work("w", clock::moment()).await.expect("work") != Worked::Nothing {}
+        app.work().await;
         let found = client.get("/api/memory/contradictions").await.expect(200);
         self.put(Thing::Memory("contesting"), found.at("/data/0/against/id"));
         self.put(Thing::ContestDigest, found.at("/data/0/against/sha256"));
