@@ -58,6 +58,7 @@ impl Engine {
         if chats.is_empty() {
             return Ok(Err(Unanswered::NoModel));
         }
+        let ask = &ChatAsk { within: ask.within.min(self.patience), ..ask.clone() };
         let mut seed = moment.seed;
         seed.iter_mut().zip(purpose.bytes()).for_each(|(byte, more)| *byte ^= more.rotate_left(4));
         let mut ids = Ids::new(moment.now, seed);

@@ -24,6 +24,7 @@ pub mod recall;
 pub mod sessions;
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use quipu_core::model::{Models, NoModels};
 use quipu_core::{Caller, Policy, Timestamp, UserId, VersionId};
@@ -53,6 +54,8 @@ pub struct Engine {
     given: GivenBaselines,
     ticks: fn() -> u64,
     policy: Policy,
+    /// The longest that one call of a chat model may take, whatever the question allows.
+    patience: Duration,
 }
 
 /// When a call happens, and sixteen random bytes for the ids it will draw.
@@ -98,6 +101,7 @@ impl Engine {
             given: Cache::builder().max_capacity(10_000).support_invalidation_closures().build(),
             ticks: || 0,
             policy: Policy::default(),
+            patience: Duration::MAX,
         })
     }
 
@@ -119,6 +123,13 @@ impl Engine {
     #[must_use]
     pub fn with_policy(mut self, policy: Policy) -> Self {
         self.policy = policy;
+        self
+    }
+
+    /// The same engine, waiting no longer than this for one call of a chat model.
+    #[must_use]
+    pub fn with_patience(mut self, patience: Duration) -> Self {
+        self.patience = patience;
         self
     }
 

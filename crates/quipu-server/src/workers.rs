@@ -31,12 +31,20 @@ impl Workers {
             let name = format!("{}-{number}", std::process::id());
             tasks.spawn(async move {
                 while !*stopped.borrow() {
-                    let pause = match engine.work(&name, clock::moment()).await {
-                        Ok(Worked::Nothing) => PAUSE,
-                        Ok(_) => continue,
-                        Err(error) => {
+                    // In a task of its own, so that a job that panics takes no worker with it. The
+                    // job is tried again when its lease has run out.
+                    let (its, by) = (engine.clone(), name.clone());
+                    let work = async move { its.work(&by, clock::moment()).await };
+                    let pause = match tokio::spawn(work).await {
+                        Ok(Ok(Worked::Nothing)) => PAUSE,
+                        Ok(Ok(_)) => continue,
+                        Ok(Err(error)) => {
                             tracing::debug!(%error, "no work could be asked for");
                             AWAY
+                        }
+                        Err(_) => {
+                            tracing::error!("a job panicked");
+                            PAUSE
                         }
                     };
                     tokio::select! {

@@ -81,6 +81,8 @@ impl TestApp {
     ) -> Self {
         let connect = Connect { pool_size, ..database.connect() };
         let engine = Engine::connect(&connect).expect("engine").with_models(models);
+        // No test waits for a model as long as a person's server does.
+        let engine = engine.with_patience(Duration::from_secs(2));
         engine.settle_model(clock::now()).await.expect("a database").expect("its model opens");
         for tenant in ["acme", "globex", LOCAL_TENANT] {
             engine.ensure_tenant(tenant, clock::now()).await.expect("tenant");

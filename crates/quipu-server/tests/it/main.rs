@@ -5,6 +5,7 @@ mod api;
 mod app;
 mod cancel;
 mod cli;
+mod faults;
 mod isolation;
 mod local;
 mod models;
