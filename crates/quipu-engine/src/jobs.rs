@@ -71,6 +71,12 @@ impl Engine {
         let Some(claimed) = self.store.claim_job(worker, micros(moment.now)).await? else {
             return Ok(Worked::Nothing);
         };
+        // Whoever fails says so. One that was begun this often and never ended takes its worker down.
+        if wait_after(Setback::Passing, claimed.attempts - 1, 0.0).is_none() {
+            let reason = "it was begun again and again, and never ended".to_owned();
+            let failed = Failed { setback: Setback::Faulty, reason, not_before: None };
+            return self.put_off(&claimed, failed, moment).await;
+        }
         match self.perform(&claimed, moment).await {
             Ok(()) => Ok(Worked::Done(claimed.kind)),
             Err(failed) => self.put_off(&claimed, failed, moment).await,

@@ -419,6 +419,21 @@ async fn a_poisoned_job_is_given_up_shown_and_retried() {
 }
 
 #[tokio::test]
+async fn a_job_that_nobody_lives_to_finish_is_given_up() {
+    let (story, chat) = story_where(Vec::new()).await;
+    chat_about(&story, "c", vec![user("I live in Lisbon.")]).await;
+    let admin = story.database.admin().await;
+    let begun = "update job set attempts = 100 where kind = 'extract'";
+    admin.batch_execute(begun).await.unwrap();
+    let done = work(&story).await;
+    assert!(matches!(&done[..], [Worked::GivenUp(JobKind::Extract, _)]), "{done:?}");
+    let jobs = story.engine.jobs(&story.alice(), story.now()).await.unwrap();
+    story.engine.retry_job(&story.request(), jobs[0].id).await.unwrap();
+    assert_eq!(work(&story).await, [Worked::Done(JobKind::Extract)]);
+    assert_eq!(chat.asked(), 1);
+}
+
+#[tokio::test]
 async fn a_worker_that_comes_back_late_finds_its_lease_gone() {
     let (story, _) = story_where(vec![memory("User lives in Lisbon.", "I live in Lisbon")]).await;
     chat_about(&story, "c", vec![user("I live in Lisbon.")]).await;
