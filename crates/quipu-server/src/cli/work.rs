@@ -15,7 +15,8 @@ use crate::workers::Workers;
 #[derive(Debug, Args)]
 #[command(after_help = "\
 `quipu serve` runs jobs itself unless told not to with `--workers 0`. Run this beside it to keep slow
-models away from the server, or on several machines: they share the work through the database.
+models away from the server, or on several machines: they share the work through the database. Tell
+the server of the chat models too: it queues nothing that nobody could do.
 
   quipu work --chat qwen@http://localhost:8081/v1     until it is stopped
   quipu work --once                                   what is due now, then end")]

@@ -3,6 +3,7 @@
 
 mod api;
 mod app;
+mod binary;
 mod cancel;
 mod cli;
 mod faults;

@@ -1,15 +1,13 @@
 //! Logs tell what happened and to which request, and none of what was said.
 
 use std::io::Write;
-use std::process::Stdio;
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
 
 use serde_json::json;
-use tokio::io::{AsyncBufReadExt, BufReader};
 use tracing_subscriber::fmt::MakeWriter;
 
 use crate::app::{Client, TestApp, canary};
+use crate::binary::Served;
 
 /// A log that is kept.
 #[derive(Clone, Default)]
@@ -95,36 +93,10 @@ fn lines_with(text: &str, word: &str) -> String {
 #[tokio::test]
 async fn not_even_the_most_talkative_server_logs_a_memory() {
     let app = TestApp::with_keys().await;
-    let mut server = tokio::process::Command::new(env!("CARGO_BIN_EXE_quipu"))
-        .args(["serve", "--listen", "127.0.0.1:0", "--log", "trace,tokio_postgres::query=trace"])
-        .env("DATABASE_URL", app.database.url())
-        .stderr(Stdio::piped())
-        .kill_on_drop(true)
-        .spawn()
-        .unwrap();
-    let mut lines = BufReader::new(server.stderr.take().unwrap()).lines();
-    let mut text = String::new();
-    let limit = Duration::from_secs(20);
-    let address = loop {
-        let line = tokio::time::timeout(limit, lines.next_line()).await.unwrap().unwrap();
-        let line = line.expect("it says where it listens before it ends");
-        if let Some((_, rest)) = line.split_once("address=") {
-            break rest.split_whitespace().next().unwrap().to_owned();
-        }
-        text.push_str(&line);
-    };
-    let reading = tokio::spawn(async move {
-        while let Ok(Some(line)) = lines.next_line().await {
-            text.push_str(&line);
-            text.push('\n');
-        }
-        text
-    });
+    let served = Served::start(&app, &[]).await;
     let word = canary("log");
-    let client = app.anonymous().at(&format!("http://{address}"));
-    say_everywhere(&client, &word).await;
-    server.kill().await.unwrap();
-    let text = reading.await.unwrap();
+    say_everywhere(&served.client, &word).await;
+    let text = served.end().await;
     assert!(text.contains("/api/memory/{id}"), "the log is there");
     let told = lines_with(&text, &word);
     let first: String = told.chars().take(2_000).collect();
