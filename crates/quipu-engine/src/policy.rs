@@ -71,6 +71,7 @@ impl Engine {
     ) -> Result<(Policy, Patch, i32)> {
         Error::faults(patch.faults())?;
         let directory = self.store.directory(tenant).await?;
+        policy::take_turns(&directory).await?;
         let said = policy::of_directory(&directory).await?;
         if said.version > 0 && said.patch == patch {
             drop(directory);

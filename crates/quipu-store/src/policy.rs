@@ -59,7 +59,16 @@ pub async fn of_directory(directory: &Directory) -> Result<Said> {
     Ok(one(&rows, said)?.unwrap_or_default())
 }
 
-/// The tenant says something new. Of two at once, the second fails and is said again.
+/// Has those who speak for a tenant take turns until the end of the transaction: each reads which
+/// version is the last before it writes the next.
+pub async fn take_turns(directory: &Directory) -> Result<()> {
+    const SQL: &str = "select pg_advisory_xact_lock($1)";
+    let (high, _) = directory.tenant().uuid().as_u64_pair();
+    directory.query(SQL, &[&high.cast_signed()]).await?;
+    Ok(())
+}
+
+/// The tenant says something new.
 pub async fn set_tenant(directory: &Directory, new: &Said, by: &str, now: Timestamp) -> Result<()> {
     const SQL: &str = "insert into tenant_policy (tenant_id, version, body, set_at, set_by) \
                        values ($1, $2, $3, $4, $5)";

@@ -78,3 +78,21 @@ async fn a_policy_that_makes_no_sense_is_refused_and_changes_nothing() {
     }
     assert_eq!(alice.get("/api/policy").await.at("/version"), "t0.u0");
 }
+
+#[tokio::test]
+async fn of_many_who_speak_at_once_each_is_heard() {
+    let app = TestApp::with_keys().await;
+    let acme = app.tenant_key("acme").await;
+    for path in ["/api/tenant/policy", "/api/policy"] {
+        let mut speakers = Vec::new();
+        for window in 1..=8 {
+            let client = acme.about("alice");
+            let said = json!({ "window": window });
+            speakers.push(tokio::spawn(async move { client.put(path, said).await.expect(200) }));
+        }
+        for speaker in speakers {
+            speaker.await.unwrap();
+        }
+    }
+    assert_eq!(acme.about("alice").get("/api/policy").await.at("/version"), "t8.u8");
+}
