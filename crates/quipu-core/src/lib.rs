@@ -16,6 +16,7 @@ pub mod context;
 pub mod detect;
 pub mod domain;
 pub mod fact;
+pub mod fade;
 pub mod id;
 pub mod job;
 pub mod learn;

@@ -10,8 +10,10 @@ pub mod selective;
 pub mod tokens;
 
 use crate::fact::{Category, Force, Tier, Version};
+use crate::fade::Belief;
 use crate::origin::Origin;
 use crate::recall::Facets;
+use crate::time::Timestamp;
 
 /// Below this, what was extracted is found by recall but not put into a prompt unasked (R178).
 pub const INJECT_CONFIDENCE: f32 = 0.7;
@@ -50,16 +52,16 @@ impl Budget {
     }
 }
 
-/// Whether a memory may be put into a prompt unasked. What a tool, a document or an import says is
+/// Whether a memory may be put into a prompt unasked at a time. What a tool, a document or an import says is
 /// found by recall, and is in no prompt that nobody asked for until its person agrees to it.
-pub fn may_inject(facets: &Facets) -> bool {
-    let sure = facets.firm || facets.confidence >= INJECT_CONFIDENCE;
+pub fn may_inject(facets: &Facets, at: Timestamp) -> bool {
+    let sure = facets.firm || Belief::from(facets).at(at) >= INJECT_CONFIDENCE;
     facets.tier != Tier::Candidate && facets.own && sure
 }
 
 /// The same of a version as it was fetched.
-pub fn is_sure_enough(version: &Version) -> bool {
-    let sure = version.is_firm() || version.effective_confidence() >= INJECT_CONFIDENCE;
+pub fn is_sure_enough(version: &Version, at: Timestamp) -> bool {
+    let sure = version.is_firm() || Belief::from(version).at(at) >= INJECT_CONFIDENCE;
     let least = if version.extracted { Origin::UserTurn } else { Origin::Assistant };
     let own = version.consented_at.is_some() || version.origin >= least;
     version.tier != Tier::Candidate && own && sure
@@ -92,9 +94,9 @@ mod tests {
             (Voice::extracted(Origin::Document), false),
         ] {
             let mut said = version(voice);
-            assert_eq!(is_sure_enough(&said), fine, "{voice:?}");
+            assert_eq!(is_sure_enough(&said, said.known.from), fine, "{voice:?}");
             said.consented_at = Some(said.known.from);
-            assert!(is_sure_enough(&said), "{voice:?}");
+            assert!(is_sure_enough(&said, said.known.from), "{voice:?}");
         }
     }
 

@@ -205,7 +205,8 @@ impl Engine {
         context.spent.baseline = context.baseline.tokens;
         let left = budget.total.saturating_sub(context.baseline.tokens);
         // Who says how sure it must be has said it; otherwise what is unsure is for search only.
-        let sure = |v: &Version| ask.filter.min_confidence.is_some() || is_sure_enough(v);
+        let believed = |v: &Version| is_sure_enough(v, point.valid);
+        let sure = |v: &Version| ask.filter.min_confidence.is_some() || believed(v);
         context.dynamic = dynamic(&found, &changed, &context.baseline, left, sure);
         context.spent.dynamic = context.dynamic.tokens;
         let Recalled { times, considered, cached, degraded, model, took, .. } = found;
@@ -453,7 +454,9 @@ fn candidates(
         .filter(|unit| is_usable(unit, point, shut))
         .filter_map(|unit| unit.facets.as_ref().map(|facets| (unit, facets)))
         .filter(|(_, facets)| within(facets.domain.as_ref()))
-        .filter(|(_, facets)| facets.own && facets.force == Force::Hard || may_inject(facets))
+        .filter(|(_, facets)| {
+            facets.own && facets.force == Force::Hard || may_inject(facets, point.valid)
+        })
         .collect();
     standing.sort_by(|(a, af), (b, bf)| precedence(af, bf).then(b.subject.cmp(&a.subject)));
     let ids = |(unit, _): &(&quipu_core::recall::index::Unit, _)| {
@@ -509,7 +512,7 @@ async fn changed_since(
             .map(|at| index.unit(at))
             .filter(|unit| is_usable(unit, point, shut))
             .filter_map(|unit| unit.facets.as_ref().map(|facets| (unit, facets)))
-            .filter(|(_, facets)| facets.known_from > since && may_inject(facets))
+            .filter(|(_, facets)| facets.known_from > since && may_inject(facets, point.valid))
             .map(|(unit, facets)| {
                 let (fact, version) =
                     (FactId::from_uuid(unit.subject), VersionId::from_uuid(unit.source));

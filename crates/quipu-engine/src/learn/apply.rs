@@ -4,6 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use futures_util::try_join;
+use quipu_core::fade::expires_at;
 use quipu_core::learn::Answer;
 use quipu_core::learn::judge::{self, Kept, Near, Scene, Verdict};
 use quipu_core::record::{self, Provenance};
@@ -247,7 +248,7 @@ impl Learned {
         let provenance = self.provenance(kept);
         let mut claim = kept.claim.clone();
         claim.evidence = self.evidence(kept);
-        let valid = Period::since(kept.said_at);
+        let valid = Period { from: kept.said_at, until: expires_at(&claim, kept.said_at) };
         let changes = record::save(claim, kept.state, valid, provenance, stamp);
         let fact = changes.opens[0].fact;
         self.merge(changes);

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use futures_util::{future::OptionFuture, try_join};
 use jiff::tz::TimeZone;
+use quipu_core::fade::Belief;
 use quipu_core::model::Embedder;
 use quipu_core::recall::index::{Index, Unit};
 use quipu_core::recall::passage::Kind as Of;
@@ -480,7 +481,8 @@ pub(crate) fn is_usable(unit: &Unit, point: AsOf, shut: &[String]) -> bool {
     let Some(facets) = &unit.facets else { return unit.turn.is_some() };
     let valid = facets.valid_from <= point.valid
         && facets.valid_until.is_none_or(|until| until > point.valid);
-    valid && facets.domain.as_ref().is_none_or(|domain| !shut.contains(domain))
+    let faded = Belief::from(facets).is_archived(point.valid);
+    valid && !faded && facets.domain.as_ref().is_none_or(|domain| !shut.contains(domain))
 }
 
 impl Filter {

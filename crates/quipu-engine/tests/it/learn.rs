@@ -50,7 +50,7 @@ fn answer(memories: &[Value]) -> String {
 }
 
 /// A story whose model always answers questions about memories with the same.
-async fn story_where(memories: Vec<Value>) -> (Story, Arc<ScriptedChat>) {
+pub(crate) async fn story_where(memories: Vec<Value>) -> (Story, Arc<ScriptedChat>) {
     story_saying(move |_| answer(&memories)).await
 }
 
@@ -69,18 +69,18 @@ async fn story_saying(
     (story, chat)
 }
 
-fn user(content: &str) -> NewTurn {
+pub(crate) fn user(content: &str) -> NewTurn {
     NewTurn::saying(Role::User, content)
 }
 
-async fn chat_about(story: &Story, session: &str, turns: Vec<NewTurn>) {
+pub(crate) async fn chat_about(story: &Story, session: &str, turns: Vec<NewTurn>) {
     story.engine.append_turns(&story.request(), session, turns).await.unwrap();
     let ending = story.engine.close_session(&story.request(), session, None).await.unwrap();
     assert!(ending.learning);
 }
 
 /// Does everything that is due, and says what it did.
-async fn work(story: &Story) -> Vec<Worked> {
+pub(crate) async fn work(story: &Story) -> Vec<Worked> {
     let mut done = Vec::new();
     loop {
         match story.engine.work("w", story.moment()).await.unwrap() {
@@ -90,7 +90,7 @@ async fn work(story: &Story) -> Vec<Worked> {
     }
 }
 
-async fn memories(story: &Story, status: Status) -> Vec<Version> {
+pub(crate) async fn memories(story: &Story, status: Status) -> Vec<Version> {
     let listing = Listing {
         filter: Filter { status: Some(status), ..Filter::default() },
         point: Point::default(),

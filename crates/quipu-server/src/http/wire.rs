@@ -4,6 +4,7 @@
 use jiff::Timestamp;
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
+use quipu_core::fade::Belief;
 use quipu_core::{Link, Operation, Origin, Status, Verb, Version};
 use quipu_engine::facts::{HistoryEntry, LinkView as EngineLink, Memory, Outcome, Receipt};
 use serde::{Deserialize, Deserializer, Serialize};
@@ -98,6 +99,9 @@ pub struct MemoryView {
     pub confidence: Option<f32>,
     /// One number for readers that want one.
     pub effective_confidence: f32,
+    /// When it will be too faint to go into prompts unasked, if nobody says it again.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fades_at: Option<Timestamp>,
     pub evidence: Vec<Evidence>,
     pub reasoning: Option<String>,
     pub session_id: Option<String>,
@@ -164,6 +168,7 @@ impl From<&Memory> for MemoryView {
             source: source_of(v, memory.status),
             confidence: v.confidence,
             effective_confidence: v.effective_confidence(),
+            fades_at: Belief::from(v).fades_at(),
             evidence: claim
                 .evidence
                 .iter()

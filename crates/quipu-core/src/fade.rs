@@ -1,0 +1,226 @@
+//! Fading: what was inferred about somebody's ways is believed less the longer nobody has said it
+//! again. A pure function of time, so nothing has to be rewritten for it and the same moment always
+//! gives the same number.
+//!
+//! What was stated does not fade; neither does what was inferred about the world, which holds until
+//! somebody says otherwise (C09).
+
+use jiff::SignedDuration;
+use jiff::tz::TimeZone;
+
+use crate::context::INJECT_CONFIDENCE;
+use crate::fact::{Claim, Force, Kind, Version};
+use crate::recall::Facets;
+use crate::time::{Timestamp, micros};
+use crate::when;
+
+/// Below this, what has faded is no longer found unless it is asked for.
+pub const ARCHIVE_CONFIDENCE: f32 = 0.3;
+/// What was stated this long ago, and never confirmed since, may be asked about.
+pub const STALE_AFTER: SignedDuration = SignedDuration::from_hours(24 * 365);
+
+const SECONDS_OF_A_DAY: f64 = 86_400.0;
+/// How long circumstances are remembered that were only mentioned (R142).
+const PASSING: SignedDuration = SignedDuration::from_hours(24 * 7);
+/// How long a deadline is remembered once it is over (R143).
+const AFTERWARDS: SignedDuration = SignedDuration::from_hours(24 * 7);
+const YEAR: SignedDuration = SignedDuration::from_hours(24 * 365);
+
+/// Words that make a date a deadline.
+const DEADLINE: [&str; 18] = [
+    "deadline",
+    "due",
+    "expires",
+    "valid until",
+    "no later than",
+    "frist",
+    "fällig",
+    "abgabe",
+    "läuft ab",
+    "échéance",
+    "date limite",
+    "à rendre",
+    "fecha límite",
+    "vence",
+    "plazo",
+    "scadenza",
+    "prazo",
+    "截止",
+];
+
+/// After how many days something of this kind is believed half as much.
+pub fn half_life_days(kind: Kind) -> Option<f64> {
+    match kind {
+        Kind::Preference | Kind::Habit => Some(180.0),
+        Kind::Project | Kind::Context => Some(60.0),
+        Kind::Fact | Kind::Skill | Kind::Artifact | Kind::Relationship => None,
+    }
+}
+
+/// How far something is believed, and since when.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Belief {
+    pub confidence: f32,
+    /// Stated, or agreed to by a human.
+    pub firm: bool,
+    pub kind: Kind,
+    /// When it was last said to be so.
+    pub fresh_at: Timestamp,
+}
+
+impl From<&Version> for Belief {
+    fn from(version: &Version) -> Self {
+        Self {
+            confidence: version.effective_confidence(),
+            firm: version.is_firm(),
+            kind: version.claim.kind,
+            fresh_at: version.last_confirmed_at.unwrap_or(version.known.from),
+        }
+    }
+}
+
+impl From<&Facets> for Belief {
+    fn from(facets: &Facets) -> Self {
+        Self {
+            confidence: facets.confidence,
+            firm: facets.firm,
+            kind: facets.kind,
+            fresh_at: facets.fresh_at,
+        }
+    }
+}
+
+impl Belief {
+    fn half_life(&self) -> Option<f64> {
+        half_life_days(self.kind).filter(|_| !self.firm)
+    }
+
+    /// How far it is believed at a time.
+    pub fn at(&self, when: Timestamp) -> f32 {
+        let Some(half_life) = self.half_life() else { return self.confidence };
+        let days = when.duration_since(self.fresh_at).as_secs_f64() / SECONDS_OF_A_DAY;
+        (f64::from(self.confidence) * (-days.max(0.0) / half_life).exp2()) as f32
+    }
+
+    /// When it falls below a floor; nothing if it never does, or is below already.
+    fn below(&self, floor: f32) -> Option<Timestamp> {
+        let half_life = self.half_life().filter(|_| self.confidence >= floor)?;
+        let days = half_life * (f64::from(self.confidence) / f64::from(floor)).log2();
+        let after = SignedDuration::try_from_secs_f64(days * SECONDS_OF_A_DAY).ok()?;
+        self.fresh_at.checked_add(after).ok().map(micros)
+    }
+
+    /// When it goes out of prompts.
+    pub fn fades_at(&self) -> Option<Timestamp> {
+        self.below(INJECT_CONFIDENCE)
+    }
+
+    /// Whether it has faded so far that it is not found any more.
+    pub fn is_archived(&self, when: Timestamp) -> bool {
+        self.confidence >= ARCHIVE_CONFIDENCE && self.at(when) < ARCHIVE_CONFIDENCE
+    }
+}
+
+/// When something that was learned stops being so by itself: a deadline a week after its date, and
+/// circumstances a week after they were mentioned. Everything else lasts until somebody says
+/// otherwise, and what must be respected always does.
+pub fn expires_at(claim: &Claim, said_at: Timestamp) -> Option<Timestamp> {
+    if claim.force == Force::Hard {
+        return None;
+    }
+    let text = claim.content.to_lowercase();
+    let starts_word = |at: usize| !text[..at].ends_with(char::is_alphanumeric);
+    let is_deadline = DEADLINE.iter().any(|w| text.match_indices(w).any(|(at, _)| starts_word(at)));
+    if is_deadline {
+        let named = when::mentions(&claim.content, said_at, &TimeZone::UTC);
+        let over = named.iter().filter_map(|mention| mention.period.until).map(|until| {
+            // A day and a month without a year may mean the last one; a deadline means the next.
+            let last_year = until <= said_at && said_at.duration_since(until) < YEAR;
+            if last_year { until + YEAR } else { until }
+        });
+        if let Some(over) = over.filter(|over| *over > said_at).max() {
+            return Some(micros(over + AFTERWARDS));
+        }
+    }
+    (claim.kind == Kind::Context).then(|| micros(said_at + PASSING))
+}
+
+/// Whether it was stated so long ago that its person may be asked whether it is still true.
+pub fn is_stale(version: &Version, now: Timestamp) -> bool {
+    let fresh = version.last_confirmed_at.unwrap_or(version.known.from);
+    version.is_firm() && now.duration_since(fresh) >= STALE_AFTER
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const DAY: i64 = 86_400;
+
+    fn belief(kind: Kind, confidence: f32) -> Belief {
+        Belief { confidence, firm: false, kind, fresh_at: Timestamp::UNIX_EPOCH }
+    }
+
+    fn day(days: i64) -> Timestamp {
+        Timestamp::from_second(days * DAY).unwrap()
+    }
+
+    #[test]
+    fn a_preference_is_believed_half_as_much_after_half_a_year() {
+        let tea = belief(Kind::Preference, 0.8);
+        assert!((tea.at(day(0)) - 0.8).abs() < 1e-6);
+        assert!((tea.at(day(180)) - 0.4).abs() < 1e-6);
+        assert!((tea.at(day(-5)) - 0.8).abs() < 1e-6, "nothing fades before it was said");
+    }
+
+    #[test]
+    fn what_is_stated_or_about_the_world_does_not_fade() {
+        let stated = Belief { firm: true, ..belief(Kind::Preference, 0.95) };
+        for holds in [stated, belief(Kind::Fact, 0.9)] {
+            assert_eq!(holds.at(day(10_000)), holds.confidence);
+            assert_eq!(holds.fades_at(), None);
+            assert!(!holds.is_archived(day(10_000)));
+        }
+    }
+
+    #[test]
+    fn a_deadline_is_over_a_week_after_its_date_and_circumstances_pass() {
+        let said = "2026-03-10T09:00:00Z".parse().unwrap();
+        let expires = |content: &str, kind: Kind| {
+            let claim = Claim { kind, ..Claim::saying(content) };
+            expires_at(&claim, said).map(|at| at.to_string()[..10].to_owned())
+        };
+        let on = |day: &str| Some(day.to_owned());
+        let grant = expires("User's grant proposal is due on 14 November 2026.", Kind::Project);
+        assert_eq!(grant, on("2026-11-22"));
+        assert_eq!(expires("Deadline: Dec 2026", Kind::Project), on("2027-01-08"));
+        assert_eq!(expires("User's thesis is due on 14 November.", Kind::Fact), on("2026-11-22"));
+        assert_eq!(expires("User is travelling.", Kind::Context), on("2026-03-17"));
+        assert_eq!(expires("User is subdued in winter.", Kind::Fact), None);
+        assert_eq!(expires("User was born on 14 November 1990.", Kind::Fact), None);
+        let hard = Claim {
+            force: Force::Hard,
+            kind: Kind::Context,
+            ..Claim::saying("The deadline of 14 November 2026 must hold")
+        };
+        assert_eq!(expires_at(&hard, said), None);
+    }
+
+    #[test]
+    fn the_moment_of_fading_is_where_the_curve_meets_the_floor() {
+        let habit = belief(Kind::Habit, 0.9);
+        let fades = habit.fades_at().unwrap();
+        let second = SignedDuration::from_secs(1);
+        assert!(habit.at(fades - second) >= INJECT_CONFIDENCE);
+        assert!(habit.at(fades + second) < INJECT_CONFIDENCE);
+        assert_eq!(belief(Kind::Habit, 0.5).fades_at(), None, "it was never in a prompt");
+    }
+
+    #[test]
+    fn what_has_faded_far_enough_is_archived_and_a_guess_is_not() {
+        let habit = belief(Kind::Habit, 0.9);
+        assert!(!habit.is_archived(day(200)));
+        assert!(habit.is_archived(day(300)));
+        assert!(!belief(Kind::Habit, 0.2).is_archived(day(300)), "it was never believed");
+    }
+}
