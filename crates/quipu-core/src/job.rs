@@ -18,7 +18,7 @@ words!(
         Title = "title",
         // Sums up the early part of a long chat.
         Compress = "compress",
-        // Empties the trash and forgets what has had its time.
+        // Weighs again what was learned, and lets go of what has had its time.
         Upkeep = "upkeep",
     }
 );

@@ -12,6 +12,7 @@
 //! [`name`] (memories by name); [`recall`] finds what bears on it, [`context`] puts that into a prompt.
 
 pub mod caller;
+pub mod consolidate;
 pub mod context;
 pub mod detect;
 pub mod domain;

@@ -29,10 +29,12 @@ pub enum Verb {
     Learn,
     /// What a person decided between two memories that contradict each other.
     Resolve,
+    /// What a night made of what was learned: promoted, weighed anew, let go of.
+    Consolidate,
 }
 
 impl Verb {
-    pub const ALL: [Verb; 16] = [
+    pub const ALL: [Verb; 17] = [
         Verb::Save,
         Verb::Change,
         Verb::Correct,
@@ -49,6 +51,7 @@ impl Verb {
         Verb::Erase,
         Verb::Learn,
         Verb::Resolve,
+        Verb::Consolidate,
     ];
 
     pub fn as_str(self) -> &'static str {
@@ -69,6 +72,7 @@ impl Verb {
             Verb::Erase => "erase",
             Verb::Learn => "learn",
             Verb::Resolve => "resolve",
+            Verb::Consolidate => "consolidate",
         }
     }
 

@@ -4,6 +4,7 @@
 //! and the versions to open. Nothing is edited in place and nothing here touches a database: the
 //! engine applies the answer in one transaction, and undo is the same answer turned around.
 
+use crate::consolidate::Step;
 use crate::fact::{Claim, Edit, Evidence, State, Tier, Version};
 use crate::id::{FactId, Ids, OperationId, VersionId};
 use crate::limits;
@@ -205,9 +206,12 @@ pub fn reinforce(
     old: &Version,
     evidence: Vec<Evidence>,
     turns: Vec<String>,
+    session: &str,
     stamp: &mut Stamp,
 ) -> Changes {
     let mut new = stamp.copy(old);
+    // The latest chat it was said in; the versions before it name the others.
+    new.session = Some(session.to_owned());
     for item in evidence {
         let room = new.claim.evidence.len() < limits::EVIDENCE_ITEMS;
         if room && !new.claim.evidence.contains(&item) {
@@ -263,6 +267,15 @@ pub fn reject(known: &[Version], voice: Voice, stamp: &mut Stamp) -> Result<Chan
         return Err(Refusal::LessTrusted);
     }
     Ok(Changes::replace(old, [Version { state: State::Forgotten, ..stamp.copy(old) }]))
+}
+
+/// The same words with another standing, as consolidation found it.
+pub fn restand(old: &Version, step: &Step, stamp: &mut Stamp) -> Changes {
+    let mut new = stamp.copy(old);
+    (new.state, new.tier) = (step.state, step.tier);
+    new.claim.importance = step.importance;
+    new.confidence = Some(step.confidence);
+    Changes::replace(old, [new])
 }
 
 /// Reverses what one operation opened and closed. `opened` are the versions it opened, as they stand

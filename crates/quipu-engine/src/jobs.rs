@@ -2,11 +2,13 @@
 //! What fails is tried again after a while, and given up where a person can see it and have it
 //! retried.
 
+use jiff::SignedDuration;
 use quipu_core::job::{Setback, next_upkeep, wait_after};
 use quipu_core::learn::prompt;
+use quipu_core::limits::{CANDIDATE_DAYS, IDEMPOTENCY_DAYS, TRASH_DAYS, USAGE_DAYS};
 use quipu_core::time::micros;
 use quipu_core::{Caller, CallerKind, Job, JobId, JobKind, Origin, Timestamp, Voice};
-use quipu_store::job::{self, Claimed};
+use quipu_store::job::{self, Claimed, Oldest};
 use quipu_store::{Batch, directory, session};
 
 use crate::chat::Unanswered;
@@ -24,6 +26,19 @@ pub enum Worked {
     PutOff(JobKind, String),
     /// It was tried often enough.
     GivenUp(JobKind, String),
+}
+
+/// When the next of what is kept has had its time.
+fn to_go(oldest: Oldest) -> Option<Timestamp> {
+    let after =
+        |at: Option<Timestamp>, days: i64| at.map(|at| at + SignedDuration::from_hours(24 * days));
+    let ends = [
+        after(oldest.trashed, TRASH_DAYS),
+        after(oldest.guessed, CANDIDATE_DAYS),
+        after(oldest.answered, IDEMPOTENCY_DAYS),
+        after(oldest.given, USAGE_DAYS),
+    ];
+    ends.into_iter().flatten().min()
 }
 
 /// How a job failed.
@@ -168,12 +183,13 @@ impl Engine {
         Ok(scope.commit().await?)
     }
 
-    /// What has had its time goes: the trash after thirty days, guesses that nothing has supported
-    /// for fourteen, and what went into prompts after ninety. Then again tomorrow.
+    /// What was learned is weighed again, and what has had its time goes: the trash after thirty
+    /// days, and what went into prompts after ninety. Then again when the next of it has had its
+    /// time; if there is none, when the next is written.
     async fn look_after(&self, request: &Request, job: &Claimed) -> Result<(), Failed> {
         self.purge(request).await?;
         self.purge_sessions(request).await?;
-        self.let_go_of_guesses(request).await?;
+        self.consolidate(request, false).await?;
         let scope = self.store.write(job.tenant, job.user).await?;
         if !job::is_held(&scope, job).await? {
             return Ok(());
@@ -181,8 +197,18 @@ impl Engine {
         let now = micros(request.moment.now);
         let mut batch = Batch::default();
         job::finish(&mut batch, &scope, job);
-        let (id, due) = (JobId::from_uuid(job.user.uuid()), next_upkeep(job.user, now));
-        job::queue(&mut batch, &scope, id, JobKind::Upkeep, "", due, now);
+        match to_go(job::oldest(&scope).await?) {
+            Some(next) => {
+                // What is written in between may have its time before that.
+                let soon = now + SignedDuration::from_hours(24 * (IDEMPOTENCY_DAYS - 1));
+                let due = next_upkeep(job.user, now.max(next.min(soon)));
+                let id = crate::sessions::job_id(request, "upkeep");
+                job::queue_upkeep(&mut batch, &scope, id, due, now);
+            }
+            None => {
+                directory::look_after(&scope, false).await?;
+            }
+        }
         scope.run(&batch).await?;
         Ok(scope.commit().await?)
     }

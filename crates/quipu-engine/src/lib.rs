@@ -12,6 +12,7 @@
 
 pub mod access;
 pub mod chat;
+pub mod consolidate;
 pub mod context;
 pub mod directory;
 pub mod embedding;

@@ -15,6 +15,8 @@ pub struct User {
     /// A demo or trial user reads as deleted from here on.
     pub expires_at: Option<Timestamp>,
     pub deleted_at: Option<Timestamp>,
+    /// Whether a job waits that looks after them.
+    pub looked_after: bool,
 }
 
 impl User {
@@ -31,12 +33,13 @@ fn user(row: &Row) -> Result<User> {
         created_at: c.take()?,
         expires_at: c.take()?,
         deleted_at: c.take()?,
+        looked_after: c.take()?,
     })
 }
 
 macro_rules! user_columns {
     () => {
-        "user_id, name, created_at, expires_at, deleted_at"
+        "user_id, name, created_at, expires_at, deleted_at, looked_after"
     };
 }
 
@@ -61,6 +64,13 @@ pub async fn ensure_me(scope: &Scope, name: &str, now: Timestamp) -> Result<()> 
     let params: [Param<'_>; 4] = [&scope.user().uuid(), &scope.tenant().uuid(), &name, &now];
     scope.query(SQL, &params).await?;
     Ok(())
+}
+
+/// Says whether somebody looks after the scope's own user; says whether that is news.
+pub async fn look_after(scope: &Scope, wanted: bool) -> Result<bool> {
+    const SQL: &str = "update users set looked_after = $2 where user_id = $1 \
+                         and looked_after <> $2 returning user_id";
+    Ok(!scope.query(SQL, &[&scope.user().uuid(), &wanted]).await?.is_empty())
 }
 
 /// Creates the user, or brings a deleted one back, empty.

@@ -129,6 +129,59 @@ pub fn queue(
     );
 }
 
+/// Has the scope's own user looked after by a time: a job that waits for longer is moved up.
+pub fn queue_upkeep(
+    batch: &mut Batch,
+    scope: &Scope,
+    id: JobId,
+    run_at: Timestamp,
+    now: Timestamp,
+) {
+    const SQL: &str = "insert into job (user_id, tenant_id, job_id, kind, key, queued_at, run_at) \
+                       values ($1, $2, $3, 'upkeep', '', $4, $5) \
+                       on conflict (user_id, kind, key) where state = 'waiting' \
+                       do update set run_at = least(job.run_at, excluded.run_at)";
+    batch.push(
+        SQL,
+        vec![
+            Box::new(scope.user().uuid()),
+            Box::new(scope.tenant().uuid()),
+            Box::new(id.uuid()),
+            Box::new(now),
+            Box::new(run_at),
+        ],
+    );
+}
+
+/// When the oldest of what is kept about the scope's own user was kept, of each kind that has its
+/// time: the trash, guesses, answers to repeated requests, and what went into prompts.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Oldest {
+    pub trashed: Option<Timestamp>,
+    pub guessed: Option<Timestamp>,
+    pub answered: Option<Timestamp>,
+    pub given: Option<Timestamp>,
+}
+
+pub async fn oldest(scope: &Scope) -> Result<Oldest> {
+    const SQL: &str = "select least( \
+          (select min(known_from) from fact_version \
+            where user_id = $1 and known_until is null and state = 'trashed'), \
+          (select min(trashed_at) from session where user_id = $1)), \
+        (select min(known_from) from fact_version \
+          where user_id = $1 and known_until is null and state = 'candidate'), \
+        (select min(created_at) from idempotency where user_id = $1), \
+        least((select min(at) from retrieval where user_id = $1), \
+          (select min(at) from usage where user_id = $1), \
+          (select min(rendered_at) from baseline where user_id = $1), \
+          (select min(at) from model_call where user_id = $1))";
+    let found = one(&scope.query(SQL, &[&scope.user().uuid()]).await?, |row| {
+        let mut c = Columns::of(row, "job");
+        Ok(Oldest { trashed: c.take()?, guessed: c.take()?, answered: c.take()?, given: c.take()? })
+    })?;
+    Ok(found.unwrap_or_default())
+}
+
 /// Takes away a job that waits and is no longer wanted.
 pub fn cancel(batch: &mut Batch, scope: &Scope, kind: JobKind, key: &str) {
     const SQL: &str =

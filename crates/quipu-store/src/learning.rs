@@ -227,16 +227,3 @@ pub async fn episodes(
     let params: [Param<'_>; 5] = [&scope.user().uuid(), &session, &at, &id, &limit];
     all(&scope.query(SQL, &params).await?, episode)
 }
-
-/// The guesses that have waited for more evidence since before, and have had none.
-pub async fn candidates_before(
-    scope: &Scope,
-    before: Timestamp,
-    limit: i64,
-) -> Result<Vec<FactId>> {
-    const SQL: &str = "select fact_id from fact_version where user_id = $1 \
-                          and known_until is null and state = 'candidate' \
-                        group by fact_id having max(known_from) <= $2 order by fact_id limit $3";
-    let rows = scope.query(SQL, &[&scope.user().uuid(), &before, &limit]).await?;
-    all(&rows, |row| Ok(FactId::from_uuid(Columns::of(row, "fact_version").take()?)))
-}

@@ -22,6 +22,15 @@ impl From<&refinery::Migration> for Migration {
     }
 }
 
+/// The words of every step, in order.
+#[cfg(feature = "testing")]
+pub(crate) fn schema() -> String {
+    let runner = embedded::migrations::runner();
+    let mut steps: Vec<_> = runner.get_migrations().iter().collect();
+    steps.sort_by_key(|step| step.version());
+    steps.iter().filter_map(|step| step.sql()).collect()
+}
+
 /// An arbitrary number that only migrations lock, so that two servers starting at once take turns.
 const LOCK: i64 = 0x7175_6970_755f_6d69;
 

@@ -23,6 +23,11 @@ impl<'r> Columns<'r> {
         self.row.try_get(index).map_err(|e| self.corrupt(e.to_string()))
     }
 
+    /// A column by its name.
+    pub(crate) fn named<T: FromSql<'r>>(&self, name: &str) -> Result<T> {
+        self.row.try_get(name).map_err(|e| self.corrupt(e.to_string()))
+    }
+
     /// A column that holds one of a closed set of words.
     pub(crate) fn word<T>(&mut self, parse: impl Fn(&str) -> Option<T>) -> Result<T> {
         let text: &str = self.take()?;

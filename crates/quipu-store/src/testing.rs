@@ -106,15 +106,7 @@ async fn client(url: &str) -> Client {
 
 /// The template for this very schema, made by whichever test comes first.
 async fn template(server: &str, admin: &Client) -> String {
-    let schema = concat!(
-        include_str!("../migrations/V1__directory.sql"),
-        include_str!("../migrations/V2__domains.sql"),
-        include_str!("../migrations/V3__record.sql"),
-        include_str!("../migrations/V4__turns.sql"),
-        include_str!("../migrations/V5__recall.sql"),
-        include_str!("../migrations/V6__context.sql"),
-        include_str!("../migrations/V7__learning.sql"),
-    );
+    let schema = crate::migrate::schema();
     let row = admin.query_one("select 'quipu_schema_' || md5($1)", &[&schema]).await.expect("md5");
     let name: String = row.get(0);
     admin.batch_execute("select pg_advisory_lock(7210)").await.expect("lock");

@@ -4,6 +4,7 @@
 //! Nothing here calls a chat model, and nothing here fails a chat: with the database away the answer
 //! is what is at hand, marked degraded.
 
+mod note;
 mod retrieve;
 mod usage;
 mod why;

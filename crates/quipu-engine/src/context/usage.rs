@@ -1,13 +1,14 @@
 //! What went into prompts and what came of it: the answer to "what did you use, and when?"
 
 use futures_util::try_join;
+use quipu_core::job::next_upkeep;
 use quipu_core::limits::REASONING_CHARS;
 use quipu_core::{Caller, FactId, Ids, RetrievalId, Timestamp, TurnId};
 use quipu_store::context::{self as kept, Baseline, Retrieval, Stats, Usage, UsagePlace};
-use quipu_store::{Batch, erase};
+use quipu_store::{Batch, erase, job};
 
 use crate::error::{Error, Result};
-use crate::sessions::{answered, check_session_name, keep_answer};
+use crate::sessions::{answered, check_session_name, job_id, keep_answer};
 use crate::{Engine, Request};
 
 pub use quipu_store::context::{
@@ -18,6 +19,9 @@ pub use quipu_store::context::{
 /// What an application can report about a memory it was given. That it was given is noted anyway.
 pub const USAGE_TYPES: [&str; 7] =
     ["retrieved", "applied", "cited", "conflicted", "overridden", "confirmed", "contradicted"];
+
+/// Of these, what shows whether a memory is right.
+const OUTCOMES: [&str; 3] = ["confirmed", "contradicted", "overridden"];
 
 /// A use to report.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -97,6 +101,10 @@ impl Engine {
         };
         let mut batch = Batch::default();
         kept::queue_usage(&mut batch, &scope, &usage);
+        if OUTCOMES.contains(&usage.kind.as_str()) {
+            let (id, due) = (job_id(request, "upkeep"), next_upkeep(scope.user(), usage.at));
+            job::queue_upkeep(&mut batch, &scope, id, due, usage.at);
+        }
         keep_answer(&mut batch, &scope, request, &usage, &[usage.fact]);
         scope.run(&batch).await?;
         scope.commit().await?;

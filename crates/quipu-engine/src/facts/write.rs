@@ -36,10 +36,10 @@ pub(crate) enum Begun<'r> {
 pub(crate) struct Effect {
     pub(crate) changes: Changes,
     pub(crate) opens_links: Vec<Link>,
-    pub(super) closes_links: Vec<quipu_core::LinkId>,
+    pub(crate) closes_links: Vec<quipu_core::LinkId>,
     /// Facts that the operation is about besides those whose versions it opens or closes.
-    pub(super) also: Vec<FactId>,
-    pub(super) undoes: Option<OperationId>,
+    pub(crate) also: Vec<FactId>,
+    pub(crate) undoes: Option<OperationId>,
     /// What else is written in the same transaction.
     pub(crate) with: Batch,
 }
@@ -99,7 +99,7 @@ impl Engine {
             let outcome = serde_json::from_value(outcome).map_err(|e| corrupt(&e))?;
             return Ok(Begun::Again(outcome));
         }
-        if user.is_none() {
+        if user.is_none_or(|user| !user.looked_after) {
             self.first_write(&scope, request).await?;
         }
         let now = micros(request.moment.now);

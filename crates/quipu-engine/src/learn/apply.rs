@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use futures_util::try_join;
 use quipu_core::fade::expires_at;
+use quipu_core::job::next_upkeep;
 use quipu_core::learn::Answer;
 use quipu_core::learn::judge::{self, Kept, Near, Scene, Verdict};
 use quipu_core::record::{self, Provenance};
@@ -108,6 +109,10 @@ impl Engine {
         let outcome = learned.outcome(read);
         learning::applied(&mut batch, scope, pass.id, operation, outcome, writing.stamp.at);
         job::finish(&mut batch, scope, job);
+        if !learned.is_empty() {
+            let (id, now) = (job_id(request, "upkeep"), writing.stamp.at);
+            job::queue_upkeep(&mut batch, scope, id, next_upkeep(scope.user(), now), now);
+        }
         if pass.last_turn < session.turns {
             let (id, now) = (job_id(request, "further"), writing.stamp.at);
             job::queue(&mut batch, scope, id, JobKind::Extract, &session.id, now, now);
@@ -226,7 +231,7 @@ impl Learned {
                 *self.counts.entry("reinforced").or_default() += 1;
                 let turns = self.turns(&kept);
                 let evidence = self.evidence(&kept);
-                self.merge(record::reinforce(old, evidence, turns, stamp));
+                self.merge(record::reinforce(old, evidence, turns, &self.session, stamp));
             }
         }
     }

@@ -3,19 +3,18 @@
 use std::time::Duration;
 
 use jiff::SignedDuration;
+use quipu_core::Session;
 use quipu_core::learn::answer::{Unreadable, unfenced};
 use quipu_core::learn::judge::safe_summary;
 use quipu_core::learn::{Transcript, prompt};
-use quipu_core::limits::{CANDIDATE_DAYS, TRASH_DAYS, USAGE_DAYS};
+use quipu_core::limits::{TRASH_DAYS, USAGE_DAYS};
 use quipu_core::time::micros;
-use quipu_core::{Session, Verb, record};
 use quipu_store::job::{self, Claimed};
 use quipu_store::passage::{self, Change};
-use quipu_store::{Batch, fact, learning, ledger, session};
+use quipu_store::{Batch, ledger, session};
 
 use super::plan::domains;
 use crate::error::Result;
-use crate::facts::{Begun, Effect, Outcome};
 use crate::jobs::Failed;
 use crate::{Engine, Request};
 
@@ -120,30 +119,6 @@ impl Engine {
         }
         scope.run(&batch).await?;
         Ok(scope.commit().await?)
-    }
-
-    /// Lets go of guesses that nothing has supported for fourteen days (R109). They can be restored.
-    pub(crate) async fn let_go_of_guesses(&self, request: &Request) -> Result<()> {
-        let mut writing = match self.begin(request).await? {
-            Begun::New(writing) => writing,
-            Begun::Again(_) => return Ok(()),
-        };
-        let before = writing.stamp.at - SignedDuration::from_hours(24 * CANDIDATE_DAYS);
-        let old = learning::candidates_before(&writing.scope, before, AT_ONCE).await?;
-        let mut effect = Effect::default();
-        for id in old {
-            let known = fact::known_now(&writing.scope, id).await?;
-            let voice = request.caller.voice;
-            let Ok(changes) = record::reject(&known, voice, &mut writing.stamp) else { continue };
-            effect.changes.closes.extend(changes.closes);
-            effect.changes.opens.extend(changes.opens);
-        }
-        if effect.changes.closes.is_empty() {
-            return Ok(());
-        }
-        let outcome = Outcome::of(Verb::Forget, "Let go of what nothing has supported.".into());
-        writing.finish(Verb::Forget, effect, outcome).await?;
-        Ok(())
     }
 }
 

@@ -254,20 +254,21 @@ impl Engine {
         let scope = self.store.write(caller.tenant, caller.user).await?;
         match directory::me(&scope).await? {
             Some(user) if user.is_gone(request.moment.now) => return Err(Error::UserGone),
-            Some(_) => {}
-            None => self.first_write(&scope, request).await?,
+            Some(user) if user.looked_after => {}
+            _ => self.first_write(&scope, request).await?,
         }
         Ok(scope)
     }
 
-    /// Makes the user known, and has somebody look after what is kept about them every night.
+    /// Makes the user known, and has somebody look after what is kept about them. The same for the
+    /// first write after a long silence.
     pub(crate) async fn first_write(&self, scope: &Scope, request: &Request) -> Result<()> {
         let now = micros(request.moment.now);
         directory::ensure_me(scope, &request.caller.user_name, now).await?;
+        directory::look_after(scope, true).await?;
         let mut batch = Batch::default();
-        let id = JobId::from_uuid(scope.user().uuid());
         let due = next_upkeep(scope.user(), now);
-        job::queue(&mut batch, scope, id, JobKind::Upkeep, "", due, now);
+        job::queue_upkeep(&mut batch, scope, job_id(request, "upkeep"), due, now);
         Ok(scope.run(&batch).await?)
     }
 }

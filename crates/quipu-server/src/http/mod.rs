@@ -8,6 +8,7 @@ mod health;
 mod keys;
 mod learning;
 mod links;
+mod living;
 mod memory;
 mod openapi;
 mod operations;
@@ -135,6 +136,7 @@ fn api() -> OpenApiRouter<App> {
         .routes(routes!(learning::list_jobs))
         .routes(routes!(learning::retry_job))
         .routes(routes!(learning::list_model_calls))
+        .routes(routes!(living::consolidate))
         .routes(routes!(policy::get_policy, policy::put_policy))
         .routes(routes!(policy::get_tenant_policy, policy::put_tenant_policy))
         .routes(routes!(context::get_session_context))

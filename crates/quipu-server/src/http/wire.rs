@@ -299,6 +299,7 @@ fn event_name(verb: Verb, unchanged: bool) -> &'static str {
         Verb::Purge => "memory.purged",
         Verb::Erase => "memory.erased",
         Verb::Learn => "memory.learned",
+        Verb::Consolidate => "memory.consolidated",
         Verb::Resolve => "memory.resolved",
     }
 }

@@ -186,6 +186,7 @@ pub const TABLE: &[Row] = &[
     does(Write, "learn_session", &[given(Path("session_id"), Session, SESSION), AGAIN]),
     does(Write, "delete_session", &[given(Path("session_id"), DeletableSession, SESSION), AGAIN]),
     does(Write, "restore_session", &[given(Path("session_id"), TrashedSession, SESSION), AGAIN]),
+    with_body(does(Write, "consolidate", &[AGAIN]), "{}"),
     does(Write, "retry_job", &[given(Path("id"), DeadJob, JOB), AGAIN]),
     with_body(
         does(Write, "report_usage", &[
@@ -327,6 +328,7 @@ pub const HARMLESS: &[&str] = &[
     "fusion",
     "idle_close_minutes",
     "importance",
+    "dry_run",
     "incognito",
     "influence",
     "inject_confidence",

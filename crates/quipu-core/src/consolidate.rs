@@ -1,0 +1,229 @@
+//! Consolidation: what repetition makes of what was learned. Whatever can be counted is counted, by
+//! rules and not by a model: how often something was said and in how many chats, whether anything
+//! speaks against it, and whether it proved right when it was used.
+//!
+//! It only adds and ends. A step opens a new version of the same words with another standing; no
+//! words change, no fact goes, and all steps of a night are one operation that undo reverses.
+
+use jiff::SignedDuration;
+use serde::{Deserialize, Serialize};
+
+use crate::fact::{State, Tier, Version, words};
+use crate::fade::ARCHIVE_CONFIDENCE;
+use crate::limits::CANDIDATE_DAYS;
+use crate::origin::Origin;
+use crate::time::Timestamp;
+
+/// Said this often, in this many chats, it is a pattern (R107).
+const STRONG_TURNS: usize = 5;
+const STRONG_SESSIONS: usize = 2;
+/// Said a second time, a guess is more than a guess (R109).
+const AGAIN: usize = 2;
+const STRONG_IMPORTANCE: f32 = 0.9;
+const STRONG_CONFIDENCE: f32 = 0.9;
+/// What a weak signal weighs (R108).
+const WEAK_IMPORTANCE: (f32, f32) = (0.4, 0.6);
+/// Just under what goes into prompts: a guess that was repeated is found, and not told unasked.
+const WEAK_CONFIDENCE: (f32, f32) = (0.5, 0.69);
+/// What one use that proved right or wrong moves (R140). Being wrong weighs more.
+const PROVED: f32 = 0.05;
+const REFUTED: f32 = 0.15;
+
+words!(
+    /// What a step does.
+    Move {
+        // It was said often enough to be relied on.
+        Promote = "promote",
+        // Using it showed that it holds, or that it does not.
+        Weigh = "weigh",
+        // Nothing has supported it in time, or using it has shown it to be wrong.
+        LetGo = "let_go",
+    }
+);
+
+/// A fact that was learned, and what speaks for it and against it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Standing {
+    pub version: Version,
+    /// In how many turns it was said, and in how many chats.
+    pub turns: usize,
+    pub sessions: usize,
+    /// Whether something that waits for its person speaks against it.
+    pub contradicted: bool,
+    /// How often using it proved it right or wrong since this version.
+    pub confirmed: usize,
+    pub refuted: usize,
+}
+
+/// What becomes of a fact, and why.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Step {
+    pub what: Move,
+    pub state: State,
+    pub tier: Tier,
+    pub importance: f32,
+    pub confidence: f32,
+    pub reason: String,
+}
+
+/// What becomes of a fact now; nothing, mostly. What a person stated or agreed to is theirs.
+pub fn step(standing: &Standing, now: Timestamp) -> Option<Step> {
+    let version = &standing.version;
+    if version.is_firm() {
+        return None;
+    }
+    let confidence = version.confidence.unwrap_or(0.5);
+    let same = Step {
+        what: Move::Weigh,
+        state: version.state,
+        tier: version.tier,
+        importance: version.claim.importance,
+        confidence,
+        reason: String::new(),
+    };
+    let proved = PROVED * standing.confirmed as f32 - REFUTED * standing.refuted as f32;
+    if standing.confirmed + standing.refuted > 0 {
+        let confidence = (confidence + proved).clamp(0.05, 0.95);
+        let reason =
+            format!("proved right {} and wrong {} times", standing.confirmed, standing.refuted);
+        return Some(if confidence < ARCHIVE_CONFIDENCE {
+            Step { what: Move::LetGo, state: State::Forgotten, confidence, reason, ..same }
+        } else {
+            Step { confidence, reason, ..same }
+        });
+    }
+    let own = version.origin >= Origin::UserTurn;
+    match version.state {
+        State::Candidate if own && standing.turns >= AGAIN && !standing.contradicted => {
+            Some(Step {
+                what: Move::Promote,
+                state: State::Active,
+                tier: Tier::Tentative,
+                importance: version.claim.importance.clamp(WEAK_IMPORTANCE.0, WEAK_IMPORTANCE.1),
+                confidence: confidence.clamp(WEAK_CONFIDENCE.0, WEAK_CONFIDENCE.1),
+                reason: format!("said in {} turns", standing.turns),
+            })
+        }
+        State::Candidate => {
+            let age = now.duration_since(version.known.from);
+            let over = age >= SignedDuration::from_hours(24 * CANDIDATE_DAYS);
+            let reason = format!("not said again in {CANDIDATE_DAYS} days");
+            over.then_some(Step { what: Move::LetGo, state: State::Forgotten, reason, ..same })
+        }
+        State::Active
+            if own
+                && version.tier != Tier::Strong
+                && standing.turns >= STRONG_TURNS
+                && standing.sessions >= STRONG_SESSIONS
+                && !standing.contradicted =>
+        {
+            let (turns, sessions) = (standing.turns, standing.sessions);
+            Some(Step {
+                what: Move::Promote,
+                tier: Tier::Strong,
+                importance: version.claim.importance.max(STRONG_IMPORTANCE),
+                confidence: confidence.max(STRONG_CONFIDENCE),
+                reason: format!("said in {turns} turns of {sessions} chats"),
+                ..same
+            })
+        }
+        _ => None,
+    }
+}
+
+/// Whether a night's work kept to its rule: every fact that was there is there, in the same words,
+/// and nothing was added.
+pub fn only_restands(before: &[Version], after: &[Version]) -> bool {
+    let key = |version: &Version| (version.fact, version.claim.content.clone());
+    let mut left: Vec<_> = before.iter().map(key).collect();
+    let mut there: Vec<_> = after.iter().map(key).collect();
+    left.sort();
+    there.sort();
+    left == there && before.iter().all(|version| !version.is_firm())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fact::tests::version;
+    use crate::origin::Voice;
+
+    fn said(state: State, turns: usize, sessions: usize) -> Standing {
+        let mut version = version(Voice::extracted(Origin::UserTurn));
+        version.state = state;
+        version.tier = if state == State::Candidate { Tier::Candidate } else { Tier::Tentative };
+        version.confidence = Some(0.8);
+        Standing { version, turns, sessions, contradicted: false, confirmed: 0, refuted: 0 }
+    }
+
+    fn now(standing: &Standing) -> Timestamp {
+        standing.version.known.from + SignedDuration::from_hours(24)
+    }
+
+    #[test]
+    fn five_times_in_two_chats_is_a_pattern() {
+        let often = said(State::Active, 5, 2);
+        let step = step(&often, now(&often)).unwrap();
+        assert_eq!((step.what, step.tier), (Move::Promote, Tier::Strong));
+        assert!(step.importance >= 0.9 && step.confidence >= 0.9);
+        for less in [said(State::Active, 4, 2), said(State::Active, 9, 1)] {
+            assert_eq!(super::step(&less, now(&less)), None);
+        }
+        let mut opposed = said(State::Active, 9, 3);
+        opposed.contradicted = true;
+        assert_eq!(super::step(&opposed, now(&opposed)), None);
+    }
+
+    #[test]
+    fn a_guess_that_is_repeated_is_found_but_not_told_unasked() {
+        let again = said(State::Candidate, 2, 2);
+        let step = step(&again, now(&again)).unwrap();
+        assert_eq!((step.state, step.tier), (State::Active, Tier::Tentative));
+        assert!(step.confidence < crate::context::INJECT_CONFIDENCE);
+        assert!((0.4..=0.6).contains(&step.importance));
+    }
+
+    #[test]
+    fn what_others_said_is_one_piece_of_evidence_however_often() {
+        let mut poisoned = said(State::Candidate, 50, 20);
+        poisoned.version.origin = Origin::Document;
+        assert_eq!(step(&poisoned, now(&poisoned)), None);
+        poisoned.version.state = State::Active;
+        assert_eq!(step(&poisoned, now(&poisoned)), None);
+    }
+
+    #[test]
+    fn a_guess_that_nothing_supports_goes_after_fourteen_days() {
+        let once = said(State::Candidate, 1, 1);
+        assert_eq!(step(&once, now(&once)), None);
+        let later = once.version.known.from + SignedDuration::from_hours(24 * 14);
+        assert_eq!(step(&once, later).unwrap().what, Move::LetGo);
+    }
+
+    #[test]
+    fn use_moves_what_was_inferred_and_nothing_else() {
+        let mut used = said(State::Active, 1, 1);
+        used.confirmed = 1;
+        assert!((step(&used, now(&used)).unwrap().confidence - 0.85).abs() < 1e-6);
+        used.refuted = 2;
+        assert!((step(&used, now(&used)).unwrap().confidence - 0.55).abs() < 1e-6);
+        used.refuted = 10;
+        let gone = step(&used, now(&used)).unwrap();
+        assert_eq!((gone.what, gone.state), (Move::LetGo, State::Forgotten));
+        used.version.consented_at = Some(used.version.known.from);
+        assert_eq!(step(&used, now(&used)), None, "its person has agreed to it");
+    }
+
+    #[test]
+    fn a_night_that_loses_a_fact_is_noticed() {
+        let before = [said(State::Active, 5, 2).version];
+        let mut after = before.clone();
+        after[0].tier = Tier::Strong;
+        assert!(only_restands(&before, &after));
+        assert!(!only_restands(&before, &[]));
+        after[0].claim.content = "something else".into();
+        assert!(!only_restands(&before, &after));
+        let stated = [version(Voice::stated(Origin::UserSaid))];
+        assert!(!only_restands(&stated, &stated), "what was stated is not touched at all");
+    }
+}

@@ -1,0 +1,78 @@
+//! The record of what was given: noted behind the answer, for as long as somebody may ask.
+
+use quipu_core::context::block::{Item, LeftOut, Source};
+use quipu_core::job::next_upkeep;
+use quipu_core::{Caller, FactId, JobId, Timestamp};
+use quipu_store::context as kept;
+use quipu_store::{Batch, directory, job};
+use serde_json::json;
+
+use super::retrieve::{Ask, Context, fact_of};
+use crate::Engine;
+
+impl Engine {
+    /// Notes what was given, without anybody waiting for it.
+    pub(super) fn note_later(
+        &self,
+        caller: &Caller,
+        ask: &Ask,
+        context: &Context,
+        removed: i64,
+        now: Timestamp,
+    ) {
+        let mut facts: Vec<FactId> = context.baseline.items.iter().filter_map(fact_of).collect();
+        facts.extend(context.dynamic.items.iter().filter_map(fact_of));
+        facts.sort_unstable();
+        facts.dedup();
+        let new = kept::Retrieval {
+            id: context.id,
+            session: ask.session.clone(),
+            at: quipu_core::time::micros(now),
+            etag: Some(context.baseline.etag.clone()).filter(|etag| !etag.is_empty()),
+            dynamic: context.dynamic.content.clone(),
+            trace: trace(context),
+            facts,
+        };
+        let (engine, tenant, user) = (self.clone(), caller.tenant, caller.user);
+        let job = JobId::from_uuid(context.id.uuid());
+        tokio::spawn(async move {
+            let noted = async {
+                let scope = engine.store.note(tenant, user).await?;
+                kept::note(&scope, &new, removed).await?;
+                // What is kept for a while needs somebody to let go of it.
+                if directory::look_after(&scope, true).await? {
+                    let mut batch = Batch::default();
+                    job::queue_upkeep(&mut batch, &scope, job, next_upkeep(user, new.at), new.at);
+                    scope.run(&batch).await?;
+                }
+                scope.commit().await
+            };
+            if let Err(error) = noted.await {
+                tracing::warn!(%error, "a retrieval was not noted");
+            }
+        });
+    }
+}
+
+/// What is kept of a retrieval: which memories, why and how long it took; no words of the message.
+fn trace(context: &Context) -> serde_json::Value {
+    let source = |source: &Source| match source {
+        Source::Memory { fact, version } => json!({"memory_id": fact, "version_id": version}),
+        Source::Turn { turn, session } => json!({"turn_id": turn, "session_id": session}),
+    };
+    let item = |item: &Item| {
+        json!({"mark": item.mark, "source": source(&item.source), "section": item.section,
+               "tokens": item.tokens, "relevance": item.relevance})
+    };
+    let left = |left: &LeftOut| json!({"source": source(&left.source), "reason": left.reason, "relevance": left.relevance});
+    json!({
+        "baseline": context.baseline.items.iter().map(item).collect::<Vec<_>>(),
+        "dynamic": context.dynamic.items.iter().map(item).collect::<Vec<_>>(),
+        "left_out": context.baseline.left_out.iter().chain(&context.dynamic.left_out).map(left).collect::<Vec<_>>(),
+        "budget": {"limit": context.spent.limit, "baseline": context.spent.baseline, "dynamic": context.spent.dynamic},
+        "considered": context.considered,
+        "degraded": context.degraded,
+        "micros": {"embed": context.took.embed, "load": context.took.load, "rank": context.took.rank,
+                   "fetch": context.took.fetch, "rerank": context.took.rerank},
+    })
+}
