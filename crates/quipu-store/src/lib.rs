@@ -27,6 +27,7 @@ pub mod operation;
 pub mod passage;
 pub mod policy;
 pub mod recallable;
+pub mod review;
 mod row;
 mod scope;
 pub mod session;

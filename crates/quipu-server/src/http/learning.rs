@@ -164,9 +164,9 @@ pub async fn list_passes(
 pub struct ContradictionView {
     since: Timestamp,
     /// What stands.
-    standing: MemoryView,
+    pub(super) standing: MemoryView,
     /// What speaks against it, and waits.
-    against: MemoryView,
+    pub(super) against: MemoryView,
 }
 
 impl From<&Contradiction> for ContradictionView {

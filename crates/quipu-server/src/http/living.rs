@@ -1,15 +1,21 @@
-//! What time makes of what is remembered: consolidation, on demand and dry.
+//! What time makes of what is remembered: consolidation, on demand and dry, and the review in which
+//! its person is asked.
 
 use axum::Json;
 use axum::extract::State;
 use quipu_engine::consolidate::{Night, Restood, Stands};
+use quipu_engine::facts::Review;
 use serde::{Deserialize, Serialize};
+use serde_json::json;
 use utoipa::ToSchema;
 
 use super::App;
-use super::auth::Writer;
+use super::auth::{Reader, Writer};
 use super::error::Problem;
+use super::learning::ContradictionView;
 use super::request::Sent;
+use super::wire::MemoryView;
+use crate::clock;
 
 #[derive(Debug, Default, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields, default)]
@@ -104,4 +110,109 @@ pub async fn consolidate(
     let dry = sent.body.dry_run;
     let work = async move { engine.consolidate(&request, dry).await };
     Ok(Json(NightView::from(&app.detached(work).await?)))
+}
+
+/// How an item of the review is answered.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct AnswerView {
+    #[schema(example = "POST")]
+    method: &'static str,
+    #[schema(example = "/api/memory/mem_01hx3v9d0kf7rtm4q5wz8yb2ca/confirm")]
+    path: String,
+    body: serde_json::Value,
+}
+
+fn post(path: String, body: serde_json::Value) -> AnswerView {
+    AnswerView { method: "POST", path, body }
+}
+
+/// Something its person may be asked about.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct ReviewItem {
+    /// `proposal`, `contradiction`, `doubt`, `guess` or `learned`.
+    #[schema(example = "doubt")]
+    kind: &'static str,
+    #[schema(example = "Is this still true?")]
+    question: &'static str,
+    memory: MemoryView,
+    /// In a contradiction: what speaks against `memory`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    against: Option<MemoryView>,
+    yes: AnswerView,
+    no: AnswerView,
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+pub struct ReviewView {
+    data: Vec<ReviewItem>,
+}
+
+impl From<&Review> for ReviewView {
+    fn from(review: &Review) -> Self {
+        let mut data = Vec::new();
+        for memory in &review.proposals {
+            data.push(asked("proposal", "May I remember this?", MemoryView::from(memory)));
+        }
+        for pair in &review.contradictions {
+            let pair = ContradictionView::from(pair);
+            let path = format!("/api/memory/{}/resolve", pair.against.id);
+            data.push(ReviewItem {
+                kind: "contradiction",
+                question: "Is the first still true, rather than the second?",
+                yes: post(path.clone(), json!({"true": "standing"})),
+                no: post(path, json!({"true": "against", "sha256": pair.against.sha256})),
+                memory: pair.standing,
+                against: Some(pair.against),
+            });
+        }
+        for doubt in &review.doubts {
+            let question = match doubt.refuted {
+                true => "Using this turned out wrong. Is it still true?",
+                false => "You said this long ago. Is it still true?",
+            };
+            data.push(asked("doubt", question, MemoryView::from(&doubt.memory)));
+        }
+        for memory in &review.guesses {
+            data.push(asked(
+                "guess",
+                "I am only guessing. Is this true?",
+                MemoryView::from(memory),
+            ));
+        }
+        for memory in &review.learned {
+            data.push(asked(
+                "learned",
+                "I learned this lately. Is it right?",
+                MemoryView::from(memory),
+            ));
+        }
+        Self { data }
+    }
+}
+
+/// A question that is answered by confirming a memory, or by turning it down or forgetting it.
+fn asked(kind: &'static str, question: &'static str, memory: MemoryView) -> ReviewItem {
+    let at = |verb: &str| format!("/api/memory/{}/{verb}", memory.id);
+    let yes = match &memory.sha256 {
+        Some(sha256) => post(at("confirm"), json!({"sha256": sha256})),
+        None => post(at("confirm"), json!({})),
+    };
+    let no = match &memory.sha256 {
+        Some(_) => post(at("confirm"), json!({"confirm": false})),
+        None => post(at("forget"), json!({})),
+    };
+    ReviewItem { kind, question, memory, against: None, yes, no }
+}
+
+/// What should I look at? What waits for a yes, what contradicts what, what may not be true any more,
+/// what is only a guess, and what was learned in the last thirty days. Each item says how to answer it
+/// in one call.
+#[utoipa::path(get, path = "/api/review", tag = "proposals", responses(
+    (status = 200, body = ReviewView),
+    (status = "default", body = Problem, content_type = "application/problem+json")))]
+pub async fn get_review(
+    State(app): State<App>,
+    Reader(caller): Reader,
+) -> Result<Json<ReviewView>, Problem> {
+    Ok(Json(ReviewView::from(&app.engine().review(&caller, clock::now()).await?)))
 }

@@ -137,6 +137,7 @@ fn api() -> OpenApiRouter<App> {
         .routes(routes!(learning::retry_job))
         .routes(routes!(learning::list_model_calls))
         .routes(routes!(living::consolidate))
+        .routes(routes!(living::get_review))
         .routes(routes!(policy::get_policy, policy::put_policy))
         .routes(routes!(policy::get_tenant_policy, policy::put_tenant_policy))
         .routes(routes!(context::get_session_context))

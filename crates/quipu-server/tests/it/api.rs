@@ -13,6 +13,7 @@ mod memory;
 mod policy;
 mod proposals;
 mod record;
+mod review;
 mod search;
 mod sessions;
 mod usage;

@@ -130,6 +130,7 @@ pub const TABLE: &[Row] = &[
         given(Query("query"), Words, Own),
         tried(Query("query"), Content, Own),
     ]),
+    reads("get_review", &[]),
     reads("get_window", &[given(Path("session_id"), Session, SESSION)]),
     reads("get_why", &[
         given(Path("session_id"), Session, SESSION),

@@ -1,0 +1,90 @@
+//! The review: everything its person may be asked about, each answered in one call (R118, R206); and
+//! consolidation on demand.
+
+use serde_json::{Value, json};
+
+use crate::app::{Client, TestApp};
+use crate::models::{Stage, finding, found};
+
+/// The items of a kind.
+async fn items(client: &Client, kind: &str) -> Vec<Value> {
+    let all = client.get("/api/review").await.expect(200).json();
+    let all = all["data"].as_array().unwrap().clone();
+    all.into_iter().filter(|item| item["kind"] == kind).collect()
+}
+
+async fn answer(client: &Client, item: &Value, with: &str) {
+    let path = item[with]["path"].as_str().unwrap();
+    client.post(path, item[with]["body"].clone()).await.expect(200);
+}
+
+#[tokio::test]
+async fn a_proposal_is_answered_as_the_review_says() {
+    let app = TestApp::with_keys().await;
+    let agent = app.tenant_key("acme").await.about("alice");
+    let human = app.human("acme", "alice").await;
+    for content in ["Likes tea", "Likes rain"] {
+        agent.post("/api/memory/propose", json!({ "content": content })).await.expect(201);
+    }
+    let asked = items(&human, "proposal").await;
+    assert_eq!(asked.len(), 2);
+    for item in &asked {
+        let right = item["memory"]["content"] == "Likes tea";
+        answer(&human, item, if right { "yes" } else { "no" }).await;
+    }
+    assert_eq!(human.get("/api/memory").await.each("content"), ["Likes tea"]);
+    assert!(items(&human, "proposal").await.is_empty());
+}
+
+#[tokio::test]
+async fn what_use_has_refuted_is_asked_about_and_a_yes_settles_it() {
+    let app = TestApp::with_keys().await;
+    let agent = app.tenant_key("acme").await.about("alice");
+    let human = app.human("acme", "alice").await;
+    let saved = human.post("/api/memory", json!({ "content": "Drinks tea" })).await.expect(201);
+    assert!(items(&human, "doubt").await.is_empty());
+    let wrong = json!({ "memory_id": saved.at("/memory/id"), "type": "contradicted" });
+    agent.post("/api/memory/usage", wrong).await.expect(201);
+    let [doubt] = &items(&human, "doubt").await[..] else { panic!("one doubt") };
+    assert_eq!(doubt["memory"]["content"], "Drinks tea");
+    answer(&human, doubt, "yes").await;
+    assert!(items(&human, "doubt").await.is_empty());
+}
+
+#[tokio::test]
+async fn what_was_learned_lately_is_shown_and_a_no_ends_it() {
+    let memories = vec![found("User lives in Lisbon.", "I live in Lisbon")];
+    let app = TestApp::with_models(Stage::that_chats(finding(memories))).await;
+    let alice = app.tenant_key("acme").await.about("alice");
+    let turns = json!({ "turns": [{ "role": "user", "content": "I live in Lisbon." }] });
+    alice.post("/api/sessions/c/turns", turns).await.expect(201);
+    alice.post("/api/sessions/c/close", json!({})).await.expect(200);
+    app.work().await;
+    let human = app.human("acme", "alice").await;
+    let [news] = &items(&human, "learned").await[..] else { panic!("one piece of news") };
+    assert_eq!(news["memory"]["turn_ids"].as_array().unwrap().len(), 1);
+    answer(&human, news, "no").await;
+    assert!(items(&human, "learned").await.is_empty());
+    assert!(human.get("/api/memory").await.each("id").is_empty());
+}
+
+#[tokio::test]
+async fn consolidation_can_be_asked_for_and_says_what_it_would_do() {
+    let memories = vec![found("User lives in Lisbon.", "I live in Lisbon")];
+    let app = TestApp::with_models(Stage::that_chats(finding(memories))).await;
+    let alice = app.tenant_key("acme").await.about("alice");
+    for session in 0..5 {
+        let turns = json!({ "turns": [{ "role": "user", "content": "I live in Lisbon." }] });
+        alice.post(&format!("/api/sessions/s{session}/turns"), turns).await.expect(201);
+        alice.post(&format!("/api/sessions/s{session}/close"), json!({})).await.expect(200);
+        app.work().await;
+    }
+    let dry = alice.post("/api/consolidate", json!({ "dry_run": true })).await.expect(200);
+    assert_eq!(dry.at("/steps/0/what"), "promote");
+    assert_eq!(dry.json()["operation_id"], Value::Null);
+    let done = alice.post("/api/consolidate", json!({})).await.expect(200);
+    assert_eq!(done.at("/steps/0/after/tier"), "strong");
+    let undo = format!("/api/operations/{}/undo", done.at("/operation_id"));
+    alice.post(&undo, json!({})).await.expect(200);
+    assert_eq!(alice.get("/api/memory").await.json()["data"][0]["tier"], "tentative");
+}
