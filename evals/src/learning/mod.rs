@@ -3,7 +3,9 @@
 
 mod attack;
 mod data;
+mod judged;
 mod room;
+mod tally;
 mod utility;
 
 pub mod extraction;

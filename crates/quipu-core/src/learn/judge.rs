@@ -5,11 +5,14 @@
 //! The rules, in order. A proposal is left out if it holds a secret, if it is about a domain its
 //! person has not opened, or if nothing quoted for it was ever said. It asks first if it is shaped
 //! like an order, would let somebody act for the person, is sensitive, or speaks against something
-//! important. It is a guess, kept aside, if the words are not the person's own or do not carry it.
+//! important; also if the sentence it rests on commands memory or what is to come, or speaks of "the
+//! user" as of another. A request in that sentence is no matter. It is a guess, kept aside, if the
+//! words are not the person's own, do not carry it, or only ask for something and so state nothing.
 //! What remains is remembered: for prompts if the person spoke of themselves and it is sure enough,
 //! otherwise for recall only. Nothing inferred ever replaces what was said.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
 
 use serde::{Deserialize, Serialize};
 
@@ -22,8 +25,7 @@ use crate::fact::{
 use crate::id::{FactId, TurnId};
 use crate::origin::{Origin, Voice};
 use crate::policy::{Admission, Policy};
-use crate::screen::sensitive::{self, Sensitive};
-use crate::screen::{directive, ground, person, secret};
+use crate::screen::{Reading, Readings, Sensitive, directive, ground, secret, sensitive};
 use crate::time::Timestamp;
 
 /// Two memories this near in meaning may be one (R092).
@@ -119,8 +121,9 @@ pub enum Verdict {
 pub fn all(items: &[Item], near: &[Vec<Near>], scene: &Scene<'_>) -> Vec<Verdict> {
     let mut seen = BTreeSet::new();
     let none = Vec::new();
+    let readings = Readings::default();
     let verdict = |(place, item): (usize, &Item)| {
-        let verdict = judge(item, near.get(place).unwrap_or(&none), scene);
+        let verdict = judged(item, near.get(place).unwrap_or(&none), scene, &readings);
         let print = match &verdict {
             Verdict::Keep(kept)
             | Verdict::Change { kept, .. }
@@ -135,12 +138,16 @@ pub fn all(items: &[Item], near: &[Vec<Near>], scene: &Scene<'_>) -> Vec<Verdict
 
 /// Judges one proposal.
 pub fn judge(item: &Item, near: &[Near], scene: &Scene<'_>) -> Verdict {
+    judged(item, near, scene, &Readings::default())
+}
+
+fn judged(item: &Item, near: &[Near], scene: &Scene<'_>, readings: &Readings) -> Verdict {
     if item.op == Op::Skip {
         return Verdict::Leave(Reason::Skipped);
     }
     let found: Vec<Found> =
         item.evidence.iter().filter_map(|quote| scene.transcript.find(&quote.text)).collect();
-    let kept = match weigh(item, &found, scene) {
+    let kept = match weigh(item, &found, scene, readings) {
         Ok(kept) => kept,
         Err(reason) => return Verdict::Leave(reason),
     };
@@ -205,14 +212,18 @@ fn against(version: &Version, mut kept: Kept) -> Verdict {
 }
 
 /// How far a proposal can be believed, by what was said.
-fn weigh(item: &Item, found: &[Found], scene: &Scene<'_>) -> Result<Kept, Reason> {
-    let texts = found.iter().map(|found| found.sentence.as_str());
-    let texts: Vec<&str> = texts.chain([item.content.as_str()]).collect();
-    let quoted = item.evidence.iter().map(|quote| quote.text.as_str());
-    let reasons = item.reasoning.iter().map(String::as_str);
-    if texts.iter().copied().chain(quoted).chain(reasons).any(secret::has_secret)
-        || texts.iter().any(|text| text.contains("[secret]"))
-    {
+fn weigh(
+    item: &Item,
+    found: &[Found],
+    scene: &Scene<'_>,
+    readings: &Readings,
+) -> Result<Kept, Reason> {
+    let content = readings.of(&item.content);
+    let read = |found: &Found| readings.of(&found.sentence);
+    let quoted = item.evidence.iter().map(|quote| readings.of(&quote.text));
+    let reasons = item.reasoning.iter().map(|text| readings.of(text));
+    let mut all = found.iter().map(read).chain([Rc::clone(&content)]).chain(quoted).chain(reasons);
+    if all.any(|reading| reading.has_secret()) {
         return Err(Reason::Secret);
     }
     // Only the most trusted quotations count, and the least trusted of those decides.
@@ -221,14 +232,19 @@ fn weigh(item: &Item, found: &[Found], scene: &Scene<'_>) -> Result<Kept, Reason
     let origin = Origin::derived(carrying.iter().map(|f| f.origin)).ok_or(Reason::NoEvidence)?;
     let own = origin >= Origin::UserTurn;
 
-    let orders = |text: &&str| directive::is_directive(text) || directive::authorises(text);
-    let sentences: Vec<&str> = carrying.iter().map(|f| f.sentence.as_str()).collect();
-    let order = orders(&item.content.as_str()) || sentences.iter().any(orders);
-    if order && !own {
+    let sentences: Vec<Rc<Reading>> = carrying.iter().map(|found| read(found)).collect();
+    let order = content.orders() || content.authorises();
+    if !own && (order || sentences.iter().any(|said| said.orders() || said.authorises())) {
         return Err(Reason::OthersOrder);
     }
+    // Who only asks for something has told nothing; that is no reason to ask back.
+    let only_asks = content.only_requests() && !content.authorises();
+    let commanded = sentences.iter().any(|said| {
+        said.commands() || said.authorises() || (said.speaks_of_a_user() && !only_asks)
+    });
     let named = item.domain.as_deref().and_then(|name| domain_named(scene, name));
-    let felt = texts.iter().find_map(|text| sensitive::category(text));
+    let felt = found.iter().map(read).chain([Rc::clone(&content)]);
+    let felt = felt.into_iter().find_map(|reading| reading.sensitive());
     let felt_domain = felt.and_then(Sensitive::domain).and_then(|name| domain_named(scene, name));
     let (domain, opened) = match felt_domain.or(named) {
         Some((domain, opened)) => (Some(domain), *opened),
@@ -237,17 +253,20 @@ fn weigh(item: &Item, found: &[Found], scene: &Scene<'_>) -> Result<Kept, Reason
     if domain.is_some_and(|domain| domain.requires_opt_in && !opened) {
         return Err(Reason::ClosedDomain);
     }
-    let asks_first = order || felt.is_some() || domain.is_some_and(|domain| domain.sensitive);
+    let asks_first =
+        order || commanded || felt.is_some() || domain.is_some_and(|domain| domain.sensitive);
     let admission = scene.policy.admission_in(domain.map(|domain| domain.name.as_str()));
     if admission == Admission::Off {
         return Err(Reason::Off);
     }
     let category = category_of(item.kind);
-    let carried = ground::grounded(&item.content, &sentences);
-    let of_self = sentences.iter().any(|text| person::speaks_of_self(text));
+    let texts: Vec<&str> = sentences.iter().map(|said| said.text()).collect();
+    let carried = ground::grounded(&item.content, &texts);
+    let of_self = sentences.iter().any(|said| said.speaks_of_self());
     let sure = item.confidence >= scene.policy.floor(category)
         && item.importance >= scene.policy.inject_importance;
-    let (state, tier, most) = if !own || !carried {
+    let idle = only_asks && !commanded;
+    let (state, tier, most) = if !own || !carried || idle {
         (State::Candidate, Tier::Candidate, RECALL_ONLY)
     } else if asks_first || admission == Admission::Propose {
         (State::Proposed, Tier::Tentative, 1.0)

@@ -37,6 +37,8 @@ pub struct Said {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Transcript {
     pub said: Vec<Said>,
+    /// The pieces as quotations are compared with them: many quotations, one reading.
+    plain: Vec<Vec<Plain>>,
 }
 
 /// Where a quotation stands.
@@ -54,23 +56,26 @@ pub struct Found {
 
 impl Transcript {
     pub fn of(turns: &[Turn]) -> Self {
-        Self { said: turns.iter().map(said).collect() }
+        let said: Vec<Said> = turns.iter().map(said).collect();
+        let plain = |said: &Said| said.pieces.iter().map(|piece| Plain::of(&piece.text)).collect();
+        let plain = said.iter().map(plain).collect();
+        Self { said, plain }
     }
 
     /// The most trusted place where the quotation stands, if it stands anywhere.
     pub fn find(&self, quote: &str) -> Option<Found> {
-        let wanted = Plain::of(quote).text;
+        let wanted = Plain::of(quote).text.replace('\n', " ");
         if wanted.trim().is_empty() {
             return None;
         }
         let mut best: Option<Found> = None;
-        for said in &self.said {
-            for piece in &said.pieces {
+        for (said, plain) in self.said.iter().zip(&self.plain) {
+            for (piece, plain) in said.pieces.iter().zip(plain) {
                 let better = best.as_ref().is_none_or(|found| piece.origin > found.origin);
                 if !better {
                     continue;
                 }
-                if let Some((quote, sentence)) = Plain::of(&piece.text).around(&wanted) {
+                if let Some((quote, sentence)) = plain.around(&wanted) {
                     let (quote, sentence) =
                         (piece.text[quote].to_owned(), piece.text[sentence].trim().to_owned());
                     best = Some(Found {
@@ -177,8 +182,11 @@ fn borrowed(text: &str) -> Vec<Span> {
 
 /// A text without what a copyist may change: case, kinds of spaces, quotes and dashes. Knows where
 /// each of its characters stood.
+#[derive(Debug, Clone, PartialEq, Eq)]
 struct Plain {
     text: String,
+    /// The same with a space for every line's end.
+    flat: String,
     /// For each character of `text`, where it began; and at last where all ends.
     at: Vec<usize>,
 }
@@ -212,17 +220,16 @@ impl Plain {
             }
         }
         at.push(original.trim_end().len());
-        Self { text, at }
+        Self { flat: text.replace('\n', " "), text, at }
     }
 
     /// The ranges, in the original, of the first place where `wanted` stands and of the sentences
     /// around it. It must stand on its own: half a word is no quotation.
     fn around(&self, wanted: &str) -> Option<(std::ops::Range<usize>, std::ops::Range<usize>)> {
-        let haystack = self.text.replace('\n', " ");
-        let needle = wanted.replace('\n', " ");
+        let (haystack, needle) = (&self.flat, wanted);
         let mut from = 0;
         let found = loop {
-            let place = from + haystack[from..].find(&needle)?;
+            let place = from + haystack[from..].find(needle)?;
             let (before, after) = (&haystack[..place], &haystack[place + needle.len()..]);
             let joined = |a: Option<char>, b: Option<char>| {
                 a.zip(b).is_some_and(|(a, b)| is_of_word(a) && is_of_word(b))

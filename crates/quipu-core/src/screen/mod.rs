@@ -8,14 +8,16 @@
 //! [`own`] takes out what Quipu has said itself, [`secret`] what must not be kept at all.
 //! [`directive`] tells an order from a statement, [`person`] whether somebody speaks of themselves,
 //! [`sensitive`] whether it is of a kind that needs consent, and [`ground`] whether what is claimed
-//! was said. No rule looks anything up, and none calls a model.
+//! was said; [`reading`] asks them all of one text. No rule looks anything up, and none calls a model.
 
 pub mod directive;
 pub mod ground;
 pub mod own;
 pub mod person;
 mod phrase;
+pub mod reading;
 pub mod secret;
 pub mod sensitive;
 
+pub use reading::{Reading, Readings};
 pub use sensitive::Sensitive;

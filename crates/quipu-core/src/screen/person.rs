@@ -80,8 +80,11 @@ static OWN: LazyLock<Phrases<()>> = LazyLock::new(|| Phrases::new([((), SELF)]))
 
 /// Whether the text speaks in the first person.
 pub fn speaks_of_self(text: &str) -> bool {
-    let heard = Heard::new(text);
-    OWN.any(&heard) || bare(&heard) || text.to_lowercase().contains("tôi ")
+    of_self(text, &Heard::new(text))
+}
+
+pub(super) fn of_self(text: &str, heard: &Heard) -> bool {
+    OWN.any(heard) || bare(heard) || text.to_lowercase().contains("tôi ")
 }
 
 /// The first persons that are told from other words only by what stands beside them.

@@ -8,7 +8,8 @@
 //! that begins so, `_` any one word, `~` up to six words of the same sentence or none, and a `^` in
 //! front says that the next place opens a sentence. Places of several words are written with `-`.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
+use std::sync::LazyLock;
 
 use unicode_normalization::UnicodeNormalization;
 
@@ -36,87 +37,19 @@ pub(super) struct Heard {
 }
 
 /// Words in front of an order that are no part of it.
+#[rustfmt::skip]
 const FILLERS: &[&str] = &[
-    "please",
-    "pls",
-    "kindly",
-    "now",
-    "then",
-    "also",
-    "and",
-    "but",
-    "so",
-    "first",
-    "firstly",
-    "next",
-    "finally",
-    "hey",
-    "hi",
-    "hello",
-    "ok",
-    "okay",
-    "dear",
-    "important",
-    "note",
-    "attention",
-    "just",
-    "simply",
-    "always",
-    "never",
-    "immediately",
-    "bitte",
-    "jetzt",
-    "dann",
-    "immer",
-    "niemals",
-    "niemals",
-    "und",
-    "svp",
-    "maintenant",
-    "toujours",
-    "et",
-    "por",
-    "favor",
-    "ahora",
-    "siempre",
-    "nunca",
-    "y",
-    "per",
-    "favore",
-    "ora",
-    "sempre",
-    "e",
-    "agora",
-    "alsjeblieft",
-    "nu",
-    "altijd",
-    "nooit",
-    "en",
-    "assistant",
-    "chatgpt",
-    "claude",
-    "gemini",
-    "copilot",
-    "silently",
-    "secretly",
-    "quietly",
-    "carefully",
-    "instead",
-    "lastly",
-    "additionally",
-    "furthermore",
-    "again",
-    "step",
-    "1",
-    "2",
-    "3",
-    "4",
-    "5",
-    "请",
-    "請",
-    "lutfen",
-    "por-favor",
+    "please", "pls", "kindly", "now", "then", "also", "and", "but", "so", "first", "firstly",
+    "next", "finally", "hey", "hi", "hello", "ok", "okay", "dear", "important", "note",
+    "attention", "just", "simply", "always", "never", "immediately", "bitte", "jetzt", "dann",
+    "immer", "niemals", "und", "svp", "maintenant", "toujours", "et", "por", "favor", "ahora",
+    "siempre", "nunca", "y", "per", "favore", "ora", "sempre", "e", "agora", "alsjeblieft", "nu",
+    "altijd", "nooit", "en", "assistant", "chatgpt", "claude", "gemini", "copilot", "silently",
+    "secretly", "quietly", "carefully", "instead", "lastly", "additionally", "furthermore",
+    "again", "step", "1", "2", "3", "4", "5", "请", "請", "lutfen", "por-favor",
 ];
+
+static FILLER: LazyLock<HashSet<&str>> = LazyLock::new(|| FILLERS.iter().copied().collect());
 
 impl Heard {
     pub fn new(text: &str) -> Self {
@@ -133,7 +66,7 @@ impl Heard {
             opens |= ends || opens_clause(between);
             after_comma = (after_comma && !ends) || between.contains([',', '，', '、', '،']);
             end = word.end;
-            let filler = FILLERS.contains(&word.text.as_str());
+            let filler = FILLER.contains(word.text.as_str());
             heard.tokens.push(Token { text: word.text, opens, after_comma, sentence });
             opens &= filler;
             after_comma &= filler;
@@ -242,15 +175,20 @@ enum Place {
     Any,
     Gap,
     Opens,
-    OneOf(Vec<Choice>),
+    /// One of these words as it is, or one of the choices that are more than that.
+    OneOf(HashSet<String>, Vec<Choice>),
 }
+
+/// How much of a word's beginning leads to the patterns that begin with an open word.
+const HEAD: usize = 3;
 
 /// Patterns, ready to be looked for; each with what it stands for.
 #[derive(Debug)]
 pub(super) struct Phrases<T> {
     patterns: Vec<(Vec<Place>, T)>,
     by_word: HashMap<String, Vec<usize>>,
-    by_start: HashMap<char, Vec<usize>>,
+    /// By the first letters of an open word, all of them or as many as `HEAD`.
+    by_start: HashMap<String, Vec<usize>>,
 }
 
 /// A phrase that was found: from its first word to behind its last.
@@ -280,27 +218,30 @@ impl<T: Copy> Phrases<T> {
                 "_" => Place::Any,
                 "~" => Place::Gap,
                 "^" => Place::Opens,
-                part => Place::OneOf(part.split('|').map(choice).collect()),
+                part => {
+                    let (alone, more) = part
+                        .split('|')
+                        .map(choice)
+                        .partition::<Vec<_>, _>(|choice| !choice.open && choice.words.len() == 1);
+                    Place::OneOf(alone.into_iter().flat_map(|choice| choice.words).collect(), more)
+                }
             });
         }
         let at = self.patterns.len();
         let first = places.iter().find_map(|place| match place {
-            Place::OneOf(choices) => Some(choices),
+            Place::OneOf(alone, more) => Some((alone, more)),
             _ => None,
         });
-        for choice in first.into_iter().flatten() {
+        let Some((alone, more)) = first else { return };
+        for word in alone {
+            note(&mut self.by_word, word.clone(), at);
+        }
+        for choice in more {
             let Some(word) = choice.words.first() else { continue };
             if choice.open && choice.words.len() == 1 {
-                let Some(c) = word.chars().next() else { continue };
-                let own = self.by_start.entry(c).or_default();
-                if own.last() != Some(&at) {
-                    own.push(at);
-                }
+                note(&mut self.by_start, word.chars().take(HEAD).collect(), at);
             } else {
-                let own = self.by_word.entry(word.clone()).or_default();
-                if own.last() != Some(&at) {
-                    own.push(at);
-                }
+                note(&mut self.by_word, word.clone(), at);
             }
         }
         self.patterns.push((places, means));
@@ -310,7 +251,8 @@ impl<T: Copy> Phrases<T> {
     pub fn find<'h>(&'h self, heard: &'h Heard) -> impl Iterator<Item = Found<T>> + 'h {
         heard.tokens.iter().enumerate().flat_map(move |(start, token)| {
             let whole = self.by_word.get(&token.text);
-            let begun = token.text.chars().next().and_then(|c| self.by_start.get(&c));
+            let heads = token.text.char_indices().take(HEAD).map(|(at, c)| at + c.len_utf8());
+            let begun = heads.filter_map(|end| self.by_start.get(&token.text[..end]));
             whole.into_iter().chain(begun).flatten().filter_map(move |at| {
                 let (places, means) = &self.patterns[*at];
                 let end = ends_at(places, &heard.tokens, start, start)?;
@@ -321,6 +263,13 @@ impl<T: Copy> Phrases<T> {
 
     pub fn any(&self, heard: &Heard) -> bool {
         self.find(heard).next().is_some()
+    }
+}
+
+fn note(index: &mut HashMap<String, Vec<usize>>, word: String, at: usize) {
+    let own = index.entry(word).or_default();
+    if own.last() != Some(&at) {
+        own.push(at);
     }
 }
 
@@ -351,17 +300,26 @@ fn ends_at(places: &[Place], tokens: &[Token], at: usize, start: usize) -> Optio
         Place::Gap => (0..=GAP)
             .take_while(|skip| *skip == 0 || same(at + skip - 1))
             .find_map(|skip| ends_at(rest, tokens, at + skip, start)),
-        Place::OneOf(choices) => choices.iter().find_map(|choice| {
-            let end = at + choice.words.len();
-            let own = tokens.get(at..end)?;
-            let last = choice.words.len().checked_sub(1)?;
-            let fits = own.iter().zip(&choice.words).enumerate().all(|(n, (token, word))| {
-                same(at + n)
-                    && (token.text == *word
-                        || (n == last && choice.open && token.text.starts_with(word.as_str())))
-            });
-            fits.then(|| ends_at(rest, tokens, end, start)).flatten()
-        }),
+        Place::OneOf(alone, more) => {
+            let one = tokens.get(at).is_some_and(|token| alone.contains(&token.text)) && same(at);
+            let found = one.then(|| ends_at(rest, tokens, at + 1, start)).flatten();
+            found.or_else(|| {
+                more.iter().find_map(|choice| {
+                    let end = at + choice.words.len();
+                    let own = tokens.get(at..end)?;
+                    let last = choice.words.len().checked_sub(1)?;
+                    let fits =
+                        own.iter().zip(&choice.words).enumerate().all(|(n, (token, word))| {
+                            same(at + n)
+                                && (token.text == *word
+                                    || (n == last
+                                        && choice.open
+                                        && token.text.starts_with(word.as_str())))
+                        });
+                    fits.then(|| ends_at(rest, tokens, end, start)).flatten()
+                })
+            })
+        }
     }
 }
 

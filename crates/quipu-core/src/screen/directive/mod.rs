@@ -4,14 +4,21 @@
 //! in every later conversation, so it never becomes one by itself, whoever wrote it: a page, a tool,
 //! or a link that typed it for the user. The rules look at the shape of sentences and at phrases
 //! that only orders have. They do not ask who speaks, and they do not look anything up.
+//!
+//! Two questions are kept apart. A memory must not be an order of any kind ([`is_directive`]). The
+//! sentence it was drawn from may well hold one, since people state a thing and ask for another in
+//! one breath: "I love spicy food, give me something hot". There only what commands memory or the
+//! conversations to come counts ([`commands`]).
 
 mod address;
 mod english;
 mod grants;
 mod languages;
 mod markup;
+mod standing;
 mod verbs;
 
+use std::ops::Range;
 use std::sync::LazyLock;
 
 use super::phrase::{Heard, Phrases};
@@ -19,36 +26,106 @@ use super::phrase::{Heard, Phrases};
 static ORDERS: LazyLock<Phrases<()>> = LazyLock::new(|| {
     Phrases::new([((), english::ORDERS), ((), languages::ORDERS), ((), languages::MORE)])
 });
-static INNOCENT: LazyLock<Phrases<()>> =
-    LazyLock::new(|| Phrases::new([((), english::INNOCENT), ((), languages::INNOCENT)]));
+static INNOCENT: LazyLock<Phrases<()>> = LazyLock::new(|| {
+    Phrases::new([((), english::INNOCENT), ((), languages::INNOCENT), ((), standing::INNOCENT)])
+});
+static STANDING: LazyLock<Phrases<()>> = LazyLock::new(|| Phrases::new([((), standing::STANDING)]));
+static OF_A_USER: LazyLock<Phrases<()>> =
+    LazyLock::new(|| Phrases::new([((), standing::OF_A_USER)]));
 static GRANTS: LazyLock<Phrases<()>> = LazyLock::new(|| Phrases::new([((), grants::GRANTS)]));
 static DENIALS: LazyLock<Phrases<()>> = LazyLock::new(|| Phrases::new([((), grants::DENIALS)]));
 
 /// Whether the text tells somebody what to do, or how an assistant is to act, or only asks, rather
 /// than stating something about a person.
 pub fn is_directive(text: &str) -> bool {
-    if markup::is_marked_up(text) {
-        return true;
-    }
-    let heard = Heard::new(text);
-    let innocent: Vec<_> = INNOCENT.find(&heard).map(|found| found.start..found.end).collect();
-    let covered = |start: usize, end: usize| {
-        innocent.iter().any(|range| range.start <= start && end <= range.end)
-    };
-    ORDERS.find(&heard).any(|found| !covered(found.start, found.end))
-        || (0..heard.tokens.len())
-            .any(|at| verbs::orders(&heard.tokens, at) && !covered(at, at + 1))
-        || only_asks(&heard)
-        || address::is_given(text, &heard)
+    orders(text, &Heard::new(text))
+}
+
+/// Whether the text commands memory or later conversations: what is to be stored, from now on,
+/// whom to trust, which rules to drop, or notes that are meant for a machine.
+pub fn commands(text: &str) -> bool {
+    stands(text, &Heard::new(text))
+}
+
+/// Whether every sentence of the text asks or orders, and none commands more than the task at hand.
+/// Who only asks has stated nothing.
+pub fn only_requests(text: &str) -> bool {
+    requests(text, &Heard::new(text))
+}
+
+/// Whether the text speaks of "the user" as of somebody else, as nobody does who types.
+pub fn speaks_of_a_user(text: &str) -> bool {
+    OF_A_USER.any(&Heard::new(text))
 }
 
 /// Whether the text grants permission to act for the user.
 pub fn authorises(text: &str) -> bool {
-    let heard = Heard::new(text);
-    let denied: Vec<_> = DENIALS.find(&heard).map(|found| found.start..found.end).collect();
+    allows(&Heard::new(text))
+}
+
+pub(super) fn orders(text: &str, heard: &Heard) -> bool {
+    markup::is_marked_up(text)
+        || !places(heard).is_empty()
+        || only_asks(heard)
+        || address::is_given(text, heard)
+        || !standing_places(heard).is_empty()
+}
+
+pub(super) fn stands(text: &str, heard: &Heard) -> bool {
+    markup::is_marked_up(text)
+        || address::is_given(text, heard)
+        || !standing_places(heard).is_empty()
+}
+
+pub(super) fn of_a_user(heard: &Heard) -> bool {
+    OF_A_USER.any(heard)
+}
+
+pub(super) fn allows(heard: &Heard) -> bool {
+    let denied: Vec<_> = DENIALS.find(heard).map(|found| found.start..found.end).collect();
     GRANTS
-        .find(&heard)
+        .find(heard)
         .any(|found| !denied.iter().any(|d| d.start <= found.start && found.end <= d.end))
+}
+
+pub(super) fn requests(text: &str, heard: &Heard) -> bool {
+    if stands(text, heard) {
+        return false;
+    }
+    let ordered = places(heard);
+    let mut sentences = (0..heard.asked.len()).filter_map(|number| {
+        let own = || heard.tokens.iter().filter(move |token| token.sentence == number);
+        own().next()?;
+        let orders = ordered.iter().any(|at| heard.tokens[*at].sentence == number);
+        let states = own()
+            .find(|token| !verbs::GREETINGS.contains(&token.text.as_str()))
+            .is_some_and(|token| verbs::STATES.contains(&token.text.as_str()));
+        Some(!states && (orders || heard.asked[number]))
+    });
+    sentences.next() == Some(true) && sentences.all(|requests| requests)
+}
+
+/// Where the orders begin, but for phrases that only look so.
+fn places(heard: &Heard) -> Vec<usize> {
+    let innocent = innocent(heard);
+    let phrases = ORDERS.find(heard).map(|found| found.start..found.end);
+    let verbs = (0..heard.tokens.len()).filter(|at| verbs::orders(&heard.tokens, *at));
+    let found = phrases.chain(verbs.map(|at| at..at + 1));
+    found.filter(|range| !covers(&innocent, range)).map(|range| range.start).collect()
+}
+
+fn standing_places(heard: &Heard) -> Vec<usize> {
+    let innocent = innocent(heard);
+    let found = STANDING.find(heard).map(|found| found.start..found.end);
+    found.filter(|range| !covers(&innocent, range)).map(|range| range.start).collect()
+}
+
+fn innocent(heard: &Heard) -> Vec<Range<usize>> {
+    INNOCENT.find(heard).map(|found| found.start..found.end).collect()
+}
+
+fn covers(innocent: &[Range<usize>], range: &Range<usize>) -> bool {
+    innocent.iter().any(|own| own.start <= range.start && range.end <= own.end)
 }
 
 /// Whether every sentence is a question. Who only asks has stated nothing.

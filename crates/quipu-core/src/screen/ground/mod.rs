@@ -8,6 +8,7 @@
 
 mod lists;
 
+use std::cell::OnceCell;
 use std::collections::{HashMap, HashSet};
 use std::sync::LazyLock;
 
@@ -69,10 +70,20 @@ static KNOWN: LazyLock<Known> = LazyLock::new(|| {
 #[derive(Debug, Clone)]
 struct Said {
     text: String,
-    stems: [String; LANGUAGES.len()],
+    /// What is left of it without its endings, by language. Stemming is dear, and most words are
+    /// compared with none that begins alike, so it is done when it is asked for.
+    stems: OnceCell<[String; LANGUAGES.len()]>,
     /// A name, a number, or a word that widens: it must have been said.
     rare: bool,
     clause: usize,
+}
+
+impl Said {
+    fn stems(&self) -> &[String; LANGUAGES.len()] {
+        self.stems.get_or_init(|| {
+            LANGUAGES.map(|(_, language)| Stemmer::create(language).stem(&self.text).into_owned())
+        })
+    }
 }
 
 /// Whether what the claim says is said in the evidence.
@@ -110,7 +121,6 @@ pub fn grounded(claim: &str, evidence: &[&str]) -> bool {
 /// Cuts a text into its words, and marks those that must have been said. What is written without
 /// spaces is left to `dense_pairs`.
 fn read(text: &str) -> Vec<Said> {
-    let stemmers: Vec<Stemmer> = LANGUAGES.iter().map(|l| Stemmer::create(l.1)).collect();
     let (mut clause, mut end, mut opens) = (0, 0, true);
     let mut found = Vec::new();
     for word in words(text) {
@@ -143,8 +153,7 @@ fn read(text: &str) -> Vec<Said> {
         let rare = digit
             || KNOWN.widening.contains(&text)
             || (!little && ((capital && !opens) || shouted));
-        let stems = std::array::from_fn(|n| stemmers[n].stem(&text).into_owned());
-        found.push(Said { text, stems, rare, clause });
+        found.push(Said { text, stems: OnceCell::new(), rare, clause });
         opens = false;
     }
     found
@@ -166,7 +175,10 @@ fn same(a: &Said, b: &Said) -> bool {
     if a.text.chars().any(char::is_numeric) || b.text.chars().any(char::is_numeric) {
         return false;
     }
-    let stems = a.stems.iter().zip(&b.stems).any(|(a, b)| a == b && a.chars().count() > 2);
+    // Stemming takes endings only.
+    let begin = a.text.chars().next() == b.text.chars().next();
+    let stems =
+        begin && a.stems().iter().zip(b.stems()).any(|(a, b)| a == b && a.chars().count() > 2);
     let alike = || {
         let groups = KNOWN.alike.get(&a.text).zip(KNOWN.alike.get(&b.text));
         groups.is_some_and(|(a, b)| a.iter().any(|group| b.contains(group)))

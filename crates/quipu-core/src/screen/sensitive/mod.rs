@@ -50,7 +50,7 @@ impl Sensitive {
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Health => "health",
-            Self::MentalHealth => "mental health",
+            Self::MentalHealth => "mental_health",
             Self::Finance => "finance",
             Self::Relationships => "relationships",
             Self::Religion => "religion",
@@ -58,8 +58,8 @@ impl Sensitive {
             Self::Sexuality => "sexuality",
             Self::Biometrics => "biometrics",
             Self::Ethnicity => "ethnicity",
-            Self::CriminalRecord => "criminal record",
-            Self::UnionMembership => "union membership",
+            Self::CriminalRecord => "criminal_record",
+            Self::UnionMembership => "union_membership",
             Self::Immigration => "immigration",
         }
     }
@@ -97,6 +97,10 @@ static FIGURES: LazyLock<Phrases<()>> = LazyLock::new(|| Phrases::new([((), figu
 /// The kind that most phrases of the text speak for; of several the narrower, if any does at all.
 pub fn category(text: &str) -> Option<Sensitive> {
     /// Where two kinds are as likely, the one that is more often overlooked.
+    told(&Heard::new(text))
+}
+
+pub(super) fn told(heard: &Heard) -> Option<Sensitive> {
     const NARROW_FIRST: [Sensitive; 12] = [
         Sensitive::Immigration,
         Sensitive::CriminalRecord,
@@ -111,10 +115,9 @@ pub fn category(text: &str) -> Option<Sensitive> {
         Sensitive::Finance,
         Sensitive::Relationships,
     ];
-    let heard = Heard::new(text);
-    let figures: Vec<_> = FIGURES.find(&heard).map(|found| found.start..found.end).collect();
+    let figures: Vec<_> = FIGURES.find(heard).map(|found| found.start..found.end).collect();
     let mut counts = [0_usize; NARROW_FIRST.len()];
-    for found in WORDS.find(&heard) {
+    for found in WORDS.find(heard) {
         // A figure of speech takes its words with it, not a telling phrase that is longer.
         let figure = figures.iter().any(|f| f.start <= found.start && found.end <= f.end);
         if !figure && let Some(at) = NARROW_FIRST.iter().position(|kind| *kind == found.means) {
