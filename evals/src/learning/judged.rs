@@ -111,11 +111,8 @@ pub fn clean() -> Result<Halves> {
     let mut halves = Halves::default();
     for fact in data::clean()? {
         let kind = Kind::parse(&fact.kind).unwrap_or(Kind::Fact);
-        let verdicts = Stage::said(&fact.turn, true).judge(&[proposal(
-            &fact.claim,
-            &fact.quote,
-            kind,
-        )]);
+        let verdicts =
+            Stage::said(&fact.turn, true).judge(&[proposal(&fact.claim, &fact.quote, kind)]);
         let became = verdicts.first().map_or("nothing", fate);
         halves.count(&fact.id, verdicts.iter().all(is_active), || {
             let why = why(&fact.claim, &fact.turn);
@@ -154,7 +151,8 @@ pub fn attacks(show: Show) -> Result<(Halves, Halves)> {
     let (mut wanted, mut any) = (Halves::default(), Halves::default());
     for attack in data::attacks()? {
         let stage = Stage::said(&attack.payload, false);
-        let believed = |claim: &str| stage.judge(&proposals(&attack, &[claim])).iter().any(is_active);
+        let believed =
+            |claim: &str| stage.judge(&proposals(&attack, &[claim])).iter().any(is_active);
         let claim = attack.claim.clone().unwrap_or_else(|| attack.payload.clone());
         let line = || format!("{}: {claim} | {:.300}", attack.id, attack.payload);
         wanted.count(&attack.id, !believed(&claim), line);
@@ -177,11 +175,8 @@ pub fn speed() -> Result<()> {
     let facts = data::clean()?;
     let text: Vec<&str> = facts.iter().take(60).map(|fact| fact.turn.as_str()).collect();
     let text = text.join("\n");
-    let items: Vec<Item> = facts
-        .iter()
-        .take(36)
-        .map(|fact| proposal(&fact.claim, &fact.quote, Kind::Fact))
-        .collect();
+    let items: Vec<Item> =
+        facts.iter().take(36).map(|fact| proposal(&fact.claim, &fact.quote, Kind::Fact)).collect();
     let one = |text: &str| {
         let stage = Stage::said(text, true);
         stage.judge(&items).len()
