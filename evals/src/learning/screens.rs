@@ -10,7 +10,7 @@ use quipu_core::screen::{directive, secret, sensitive};
 
 use super::data;
 use super::judged;
-use super::tally::{Halves, Show};
+use super::tally::{Halves, Show, is_tuned_on};
 
 #[derive(Debug, Clone, clap::Args)]
 pub struct Args {
@@ -74,7 +74,7 @@ fn secrets(args: &Args, show: Show) -> Result<(Halves, Halves)> {
 
 fn private(show: Show) -> Result<(Halves, Halves)> {
     let (mut private, mut open) = (Halves::default(), Halves::default());
-    let mut kinds: BTreeMap<String, (usize, usize)> = BTreeMap::new();
+    let mut kinds: BTreeMap<String, [usize; 4]> = BTreeMap::new();
     for line in data::sensitive()? {
         let seen = sensitive::category(&line.text);
         let words = || format!("{} {}: {} {seen:?}", line.id, line.category, line.text);
@@ -83,13 +83,17 @@ fn private(show: Show) -> Result<(Halves, Halves)> {
         } else {
             private.count(&line.id, seen.is_some(), words);
             let kind = kinds.entry(line.category.clone()).or_default();
-            kind.0 += usize::from(seen.is_some_and(|seen| seen.as_str() == line.category));
-            kind.1 += 1;
+            let half = usize::from(!is_tuned_on(&line.id));
+            kind[half] += usize::from(seen.is_none());
+            kind[2] += usize::from(seen.is_some_and(|seen| seen.as_str() == line.category));
+            kind[3] += 1;
         }
     }
     private.print("sensitive sentences known as such", show);
-    for (kind, (right, total)) in &kinds {
-        println!("        {kind:24} {right:6} of {total:6} by their own name");
+    for (kind, [tuned, held, named, total]) in &kinds {
+        println!(
+            "        {kind:20} {named:4} of {total:4} by their own name, missed {tuned} tuned on, {held} held out"
+        );
     }
     open.print("look-alikes of what is sensitive let through", show);
     Ok((private, open))

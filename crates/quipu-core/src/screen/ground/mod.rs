@@ -39,6 +39,8 @@ struct Known {
     /// From a word to the groups of words it stands in.
     alike: HashMap<String, Vec<usize>>,
     numbers: HashMap<String, &'static str>,
+    /// What a retelling adds where no spaces are written, the longer first.
+    dense: Vec<&'static str>,
 }
 
 static KNOWN: LazyLock<Known> = LazyLock::new(|| {
@@ -55,7 +57,10 @@ static KNOWN: LazyLock<Known> = LazyLock::new(|| {
         let digits = *digits;
         names.iter().map(|name| (fold(name), digits)).collect::<Vec<_>>()
     };
+    let mut dense = lists::RETELLING_DENSE.to_vec();
+    dense.sort_by_key(|phrase| std::cmp::Reverse(phrase.chars().count()));
     Known {
+        dense,
         little: LANGUAGES.iter().map(little).collect(),
         retelling: folded(lists::RETELLING),
         negations: folded(lists::NEGATIONS),
@@ -148,6 +153,7 @@ fn read(text: &str) -> Vec<Said> {
         let capital = written.starts_with(char::is_uppercase);
         let shouted = written.chars().filter(|c| c.is_uppercase()).count() > 1;
         let digit = written.chars().any(|c| c.is_numeric());
+        let plain = cardinal(&plain).to_owned();
         let text = KNOWN.numbers.get(&plain).map_or(plain, |digits| (*digits).to_owned());
         let little = says_nothing(&text);
         let rare = digit
@@ -157,6 +163,16 @@ fn read(text: &str) -> Vec<Said> {
         opens = false;
     }
     found
+}
+
+/// "10th" is the same day as "10".
+fn cardinal(word: &str) -> &str {
+    let ends = ["st", "nd", "rd", "th", "er", "re", "e", "o", "a", "de", "ste", "te"];
+    let bare = ends.iter().filter_map(|end| word.strip_suffix(end));
+    bare.into_iter()
+        .find(|bare| bare.bytes().all(|b| b.is_ascii_digit()))
+        .filter(|bare| !bare.is_empty())
+        .unwrap_or(word)
 }
 
 /// Whether a word is there for the sake of the sentence only.
@@ -236,8 +252,10 @@ fn dense_pairs(claim: &str, evidence: &str) -> (usize, usize) {
 /// What is written without spaces, without the words that a retelling adds.
 fn dense_runs(text: &str) -> Vec<String> {
     let mut rest = text.to_owned();
-    for phrase in lists::RETELLING_DENSE {
-        rest = rest.replace(phrase, " ");
+    for phrase in &KNOWN.dense {
+        if rest.contains(phrase) {
+            rest = rest.replace(phrase, " ");
+        }
     }
     let runs = rest.split(|c: char| !is_east_asian(c)).filter(|run| !run.is_empty());
     runs.map(str::to_owned).collect()

@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use super::told::is_random;
 use super::{Run, runs};
 
 /// How known keys begin, and how long such a key is at least.
@@ -17,12 +18,14 @@ const BEGINNINGS: &[(&str, usize)] = &[
     ("gsk_", 20), ("r8_", 20), ("nvapi-", 20), ("xai-", 20), ("tvly-", 16), ("pplx-", 20), ("fly_", 24), ("vercel_", 20),
     ("rubygems_", 20), ("figd_", 20), ("dapi", 32), ("hvs.", 20), ("hvb.", 20), ("AGE-SECRET-KEY-", 20),
     ("sbp_", 20), ("sntrys_", 20), ("atlasv1.", 20), ("doo_v1_", 20), ("phc_", 24), ("phx_", 24), ("re_", 24),
+    ("discord_", 30), ("sgp_", 20), ("glsa_", 20), ("glc_", 20), ("dp.pt.", 20), ("dp.st.", 20), ("CFPAT-", 20), ("PMAK-", 20), ("sl.", 40), ("pul-", 30), ("sk_", 32), ("NRAK-", 20), ("access_token_", 20), ("EAA", 60), ("ATATT3", 24), ("ATCTT3", 24), ("AC", 34), ("SK", 34), ("rnd_", 20), ("hapikey-", 20), ("bkua_", 20), ("xoxe", 16), ("sdk-", 30), ("api-", 32), ("eu01xx", 30), ("mfa.", 40),
     ("xprv", 40), ("cio", 32), ("ops_ey", 24), ("tskey-", 16), ("sshpass", 40),
 ];
 
 pub(super) fn find(text: &str) -> Vec<Range<usize>> {
     let mut found: Vec<_> = runs(text).flat_map(|run| in_run(run)).collect();
     found.extend(private_keys(text));
+    found.extend(putty_keys(text));
     found.extend(numbers(text));
     found
 }
@@ -35,13 +38,15 @@ fn in_run(run: Run<'_>) -> Vec<Range<usize>> {
     });
     for at in starts {
         let token = &run.text[at..];
-        let end = token.find(|c: char| !(c.is_ascii_alphanumeric() || "_-.~+/=".contains(c)));
+        let end = token.find(|c: char| !(c.is_ascii_alphanumeric() || "_-.~+/=:".contains(c)));
         let token = &token[..end.unwrap_or(token.len())];
-        if is_key(token) || is_web_token(token) {
+        if is_key(token) || is_web_token(token) || is_product_key(token) || is_bot_token(token) {
             found.push(run.start + at..run.start + at + token.len());
         }
     }
     found.extend(password_in_address(run));
+    found.extend(last_of_hook(run));
+    found.extend(given_values(run));
     found
 }
 
@@ -70,6 +75,110 @@ fn password_in_address(run: Run<'_>) -> Option<Range<usize>> {
     let colon = run.text[from..host].find(':')? + from + 1;
     let before_path = !run.text[from..colon].contains('/');
     (before_path && host > colon).then(|| run.start + colon..run.start + host)
+}
+
+/// The address of a hook is a secret: whoever knows it may write. What is drawn at random in it goes.
+fn last_of_hook(run: Run<'_>) -> Option<Range<usize>> {
+    let lower = run.text.to_ascii_lowercase();
+    let from = lower.find("://").map_or(0, |at| at + 3);
+    if !lower[from..].contains("hook") || !lower[from..].contains('/') {
+        return None;
+    }
+    let path = from + run.text[from..].find('/')? + 1;
+    let mut at = path;
+    for part in run.text[path..].split(['/', '?', '&', '=']) {
+        let small = part.bytes().filter(u8::is_ascii_lowercase).count();
+        let large = part.bytes().filter(u8::is_ascii_uppercase).count();
+        if part.len() >= 16 && (is_random(part) || (small >= 4 && large >= 4)) {
+            return Some(run.start + at..run.start + run.text.len());
+        }
+        at += part.len() + 1;
+    }
+    None
+}
+
+/// `session=...`, `sig=...`: values under a name that only secrets have.
+fn given_values(run: Run<'_>) -> Vec<Range<usize>> {
+    const NAMES: &[&str] = &[
+        "session",
+        "sessionid",
+        "sessid",
+        "phpsessid",
+        "jsessionid",
+        "sid",
+        "token",
+        "auth",
+        "sig",
+        "signature",
+        "key",
+        "apikey",
+        "api_key",
+        "access_token",
+        "refresh_token",
+        "id_token",
+        "secret",
+        "client_secret",
+        "password",
+        "passwd",
+        "pwd",
+        "pass",
+        "code_verifier",
+        "jwt",
+        "authtoken",
+        "sas",
+        "license",
+        "licence",
+        "privatekey",
+        "presharedkey",
+        "csrftoken",
+        "sso",
+    ];
+    let mut found = Vec::new();
+    for (at, _) in run.text.match_indices('=') {
+        let name = run.text[..at].rsplit(['&', '?', ';', '/', '#']).next().unwrap_or("");
+        let name = name.rsplit(['.', '-']).next().unwrap_or(name).to_ascii_lowercase();
+        let known = NAMES.contains(&name.as_str())
+            || ["_token", "_secret", "_key", "_password", "_pass", "_pwd", "session", "_sid"]
+                .iter()
+                .any(|end| name.ends_with(end));
+        let value = &run.text[at + 1..];
+        let value = &value[..value.find(['&', ';', '#']).unwrap_or(value.len())];
+        if known && is_random(value) {
+            found.push(run.start + at + 1..run.start + at + 1 + value.len());
+        }
+    }
+    found
+}
+
+/// Groups of capitals and digits with dashes between, as licences are given out.
+fn is_product_key(token: &str) -> bool {
+    let groups: Vec<&str> = token.split('-').collect();
+    let alike = groups.iter().all(|group| {
+        (4..=8).contains(&group.len())
+            && group.len() == groups[0].len()
+            && group.bytes().all(|b| b.is_ascii_uppercase() || b.is_ascii_digit())
+    });
+    let digits = token.bytes().filter(u8::is_ascii_digit).count();
+    let letters = token.bytes().filter(u8::is_ascii_uppercase).count();
+    alike && groups.len() >= 4 && digits >= 2 && letters >= 4
+}
+
+/// `123456789:` and thirty-odd letters, as bots are given.
+fn is_bot_token(token: &str) -> bool {
+    token.split_once(':').is_some_and(|(number, rest)| {
+        (8..=12).contains(&number.len())
+            && number.bytes().all(|b| b.is_ascii_digit())
+            && rest.len() >= 30
+            && is_random(rest)
+    })
+}
+
+/// A key as one common program for Windows writes it: everything behind its private lines.
+fn putty_keys(text: &str) -> Option<Range<usize>> {
+    let start = text.find("PuTTY-User-Key-File")?;
+    let private = text[start..].find("Private-Lines")? + start;
+    let end = text[private..].find("\n\n").map_or(text.len(), |end| end + private);
+    Some(private..end)
 }
 
 /// From "BEGIN ... PRIVATE KEY" to its end, or to the end of the text.
@@ -173,7 +282,9 @@ fn account(text: &str) -> Option<usize> {
             break;
         }
         let ends = !text[end..].starts_with(|c: char| c.is_ascii_alphanumeric());
-        if code.len() >= 15 && ends && remainder(&code) == 1 {
+        // Words with a number among them may add up by chance; an account is mostly digits.
+        let digits = code.bytes().filter(u8::is_ascii_digit).count();
+        if code.len() >= 15 && digits >= 10 && ends && remainder(&code) == 1 {
             best = Some(end);
         }
     }

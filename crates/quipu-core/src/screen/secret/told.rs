@@ -15,6 +15,8 @@ enum Value {
     Password,
     /// Four digits or more, or a mixture.
     Code,
+    /// Four to eight digits that are said to be it: many a harmless thing is called a code.
+    Said,
     /// Three or four digits.
     Check,
     /// Something long and mixed.
@@ -39,6 +41,11 @@ const NAMES: &[(&str, Value)] = &[
     ("verification code", Value::Code), ("security code", Value::Code), ("one time code", Value::Code), ("one time password", Value::Code), ("one time passcode", Value::Code), ("otp", Value::Code), ("2fa code", Value::Code), ("2fa", Value::Code), ("mfa code", Value::Code), ("login code", Value::Code), ("sign in code", Value::Code), ("auth code", Value::Code), ("authentication code", Value::Code), ("authenticator code", Value::Code), ("confirmation code", Value::Code), ("sms code", Value::Code), ("backup code", Value::Code), ("backup codes", Value::Code), ("recovery code", Value::Code), ("recovery codes", Value::Code), ("tan", Value::Code), ("einmalcode", Value::Code), ("einmalpasswort", Value::Code), ("bestätigungscode", Value::Code), ("sicherheitscode", Value::Code), ("code de vérification", Value::Code), ("code de confirmation", Value::Code), ("code de sécurité", Value::Code), ("código de verificación", Value::Code), ("código de seguridad", Value::Code), ("código de confirmación", Value::Code), ("codice di verifica", Value::Code), ("codice di sicurezza", Value::Code), ("código de verificação", Value::Code), ("código de segurança", Value::Code), ("verificatiecode", Value::Code), ("验证码", Value::Code), ("驗證碼", Value::Code), ("認証コード", Value::Code), ("確認コード", Value::Code), ("인증번호", Value::Code), ("인증번호는", Value::Code), ("код подтверждения", Value::Code),
     ("cvv", Value::Check), ("cvc", Value::Check), ("cvv2", Value::Check), ("csc", Value::Check), ("card security code", Value::Check),
     ("api key", Value::Key), ("apikey", Value::Key), ("api token", Value::Key), ("access token", Value::Key), ("access key", Value::Key), ("secret key", Value::Key), ("private key", Value::Key), ("refresh token", Value::Key), ("auth token", Value::Key), ("bearer", Value::Key), ("bearer token", Value::Key), ("client secret", Value::Key), ("secret", Value::Key), ("token", Value::Key), ("accountkey", Value::Key), ("sharedaccesskey", Value::Key), ("encryption key", Value::Key), ("license key", Value::Key), ("licence key", Value::Key), ("product key", Value::Key), ("recovery key", Value::Key), ("basic", Value::Key), ("api schlüssel", Value::Key), ("schlüssel", Value::Key), ("clé api", Value::Key), ("clé d'api", Value::Key), ("clé secrète", Value::Key), ("clave api", Value::Key), ("clave de api", Value::Key), ("chiave api", Value::Key), ("chave de api", Value::Key), ("chave api", Value::Key), ("api sleutel", Value::Key), ("密钥", Value::Key), ("令牌", Value::Key), ("トークン", Value::Key), ("apiキー", Value::Key), ("秘密鍵", Value::Key), ("key", Value::Key), ("webhook secret", Value::Key), ("signing secret", Value::Key), ("session cookie", Value::Key), ("session id", Value::Key),
+    ("privatekey", Value::Key), ("presharedkey", Value::Key), ("preshared key", Value::Key), ("license", Value::Key), ("licence", Value::Key), ("lizenz", Value::Key), ("lizenzschlüssel", Value::Key), ("lizenzkey", Value::Key), ("clé de licence", Value::Key), ("clave de licencia", Value::Key), ("serial key", Value::Key), ("activation key", Value::Key), ("activation code", Value::Key), ("cookie", Value::Key), ("sessionid", Value::Key), ("session key", Value::Key), ("session token", Value::Key), ("webhook", Value::Key), ("webhook url", Value::Key), ("master key", Value::Key), ("signing key", Value::Key), ("deploy key", Value::Key), ("service key", Value::Key), ("access token secret", Value::Key), ("zugangstoken", Value::Key), ("zugriffstoken", Value::Key), ("geheimer schlüssel", Value::Key), ("privater schlüssel", Value::Key), ("jeton", Value::Key), ("jeton d'accès", Value::Key), ("clé privée", Value::Key), ("clé", Value::Key), ("llave privada", Value::Key), ("clave privada", Value::Key), ("clave secreta", Value::Key), ("token de acceso", Value::Key), ("ключ", Value::Key), ("токен", Value::Key),
+    ("pgpassword", Value::Password), ("mysql pwd", Value::Password), ("db pass", Value::Password), ("db password", Value::Password), ("maiden name", Value::Password), ("mädchenname", Value::Password), ("nom de jeune fille", Value::Password), ("apellido de soltera", Value::Password), ("sicherheitsantwort", Value::Password), ("réponse secrète", Value::Password), ("respuesta secreta", Value::Password), ("logins", Value::Key), ("code word", Value::Password), ("safe word", Value::Password), ("phrase secrète", Value::Password), ("phrase de passe", Value::Password), ("frase de contraseña", Value::Password), ("codewort", Value::Password), ("contrasena", Value::Password), ("hauptpasswort", Value::Password), ("masterpasswort", Value::Password), ("wlan passwort", Value::Password), ("wifi passwort", Value::Password), ("passe", Value::Code),
+    ("code de carte", Value::Code), ("code de ma carte", Value::Code), ("code de la carte", Value::Code), ("code de carte bleue", Value::Code), ("code bancaire", Value::Code), ("code secret", Value::Code), ("code de déverrouillage", Value::Code), ("code du portail", Value::Code), ("code de la porte", Value::Code), ("code de l'alarme", Value::Code), ("code d'alarme", Value::Code), ("code du coffre", Value::Code), ("code de l'immeuble", Value::Code), ("kartenpin", Value::Code), ("karten pin", Value::Code), ("handypin", Value::Code), ("handy pin", Value::Code), ("sim pin", Value::Code), ("entsperrcode", Value::Code), ("sperrcode", Value::Code), ("tresorcode", Value::Code), ("alarmcode", Value::Code), ("torcode", Value::Code), ("haustürcode", Value::Code), ("bildschirmsperre", Value::Code), ("schlosskombination", Value::Code), ("zahlenkombination", Value::Code), ("zahlenschloss", Value::Code), ("transaktionsnummer", Value::Code), ("mtan", Value::Code), ("código de la tarjeta", Value::Code), ("código de mi tarjeta", Value::Code), ("clave de la tarjeta", Value::Code), ("clave del banco", Value::Code), ("código de desbloqueo", Value::Code), ("código del portal", Value::Code), ("código de la caja fuerte", Value::Code), ("código secreto", Value::Code), ("combinación", Value::Code), ("combination", Value::Code), ("lock combination", Value::Code), ("combination lock", Value::Code), ("phone code", Value::Code), ("phone pin", Value::Code), ("card pin", Value::Code), ("bank pin", Value::Code), ("atm pin", Value::Code), ("screen lock", Value::Code), ("lockbox code", Value::Code), ("key box code", Value::Code), ("house code", Value::Code), ("building code", Value::Code), ("front door code", Value::Code), ("voicemail code", Value::Code), ("voicemail pin", Value::Code), ("codice segreto", Value::Code), ("codice di sblocco", Value::Code), ("código do cartão", Value::Code), ("código do cofre", Value::Code), ("пин", Value::Code), ("пин код", Value::Code), ("prüfziffer", Value::Check), ("kartenprüfnummer", Value::Check), ("cryptogramme", Value::Check), ("code cvv", Value::Check), ("código cvv", Value::Check),
+    ("steuer id", Value::Number), ("steueridentifikationsnummer", Value::Number), ("tax id", Value::Number), ("national insurance number", Value::Number), ("ni number", Value::Number), ("reisepassnummer", Value::Number), ("personalausweisnummer", Value::Number), ("passnummer", Value::Number), ("numéro de carte", Value::Number), ("numéro de compte", Value::Number), ("numéro de passeport", Value::Number), ("número de tarjeta", Value::Number), ("número de pasaporte", Value::Number), ("número de la seguridad social", Value::Number), ("sort code", Value::Number), ("driver's license number", Value::Number), ("driving licence number", Value::Number), ("passport no", Value::Number), ("account no", Value::Number),
+    ("code", Value::Said), ("código", Value::Said), ("codice", Value::Said), ("kombination", Value::Said), ("cid", Value::Check), ("密码锁", Value::Said), ("コード", Value::Said), ("код", Value::Said), ("zahlencode", Value::Said), ("pin is", Value::Code), ("nip", Value::Code),
     ("ssn", Value::Number), ("social security number", Value::Number), ("social security", Value::Number), ("sozialversicherungsnummer", Value::Number), ("passport number", Value::Number), ("numéro de sécurité sociale", Value::Number), ("routing number", Value::Number), ("account number", Value::Number), ("kontonummer", Value::Number), ("número de cuenta", Value::Number), ("card number", Value::Number), ("kartennummer", Value::Number),
 ];
 
@@ -51,6 +58,11 @@ const SAYS: &[&str] = &[
 /// What opens a place or an owner between them: "the password for the router is ...".
 #[rustfmt::skip]
 const OF: &[&str] = &["for", "to", "of", "on", "at", "für", "von", "vom", "zum", "meines", "meiner", "pour", "de", "du", "del", "para", "per", "di", "della", "do", "da", "voor", "van", "in", "im"];
+/// Codes that anybody may know.
+#[rustfmt::skip]
+const OTHER_CODES: &[&str] = &[
+    "zip", "post", "postal", "area", "country", "dial", "dialing", "dialling", "error", "status", "exit", "return", "response", "http", "dress", "source", "discount", "promo", "promotion", "coupon", "voucher", "gift", "qr", "bar", "color", "colour", "hex", "product", "item", "course", "class", "booking", "reservation", "currency", "language", "airport", "station", "morse", "swift", "bic", "sic", "tax", "building", "fire", "our", "legacy", "machine", "byte", "the-error", "fault", "fehler", "gutschein", "rabatt", "vorwahl", "farb", "artikel", "referral", "tracking", "flight", "icd", "part", "model", "sort", "diagnostic", "erreur", "codigo",
+];
 /// Words that make another thing of the name.
 #[rustfmt::skip]
 const ANOTHER: &[&str] = &[
@@ -75,6 +87,7 @@ pub(super) fn find(text: &str) -> Vec<Range<usize>> {
             found.push(range);
         }
     }
+    found.extend(logins(text, &words, &folded));
     found.extend(codes_before(text, &words, &folded));
     found.extend(keys_nearby(text, &words, &folded));
     found
@@ -125,8 +138,13 @@ fn value_after(
 ) -> Option<Range<usize>> {
     if folded.get(end).is_some_and(|next| KNOWN.another.contains(next))
         || (start > 0
-            && ["primary", "foreign", "bobby", "rolling", "public"]
-                .contains(&folded[start - 1].as_str()))
+            && (["primary", "foreign", "bobby", "rolling", "public"]
+                .contains(&folded[start - 1].as_str())
+                || (value == Value::Said && OTHER_CODES.contains(&folded[start - 1].as_str()))))
+        || (value == Value::Said
+            && folded.get(end).is_some_and(|next| {
+                ["postal", "promocional", "promo", "postale", "de"].contains(&next.as_str())
+            }))
     {
         return None;
     }
@@ -196,7 +214,7 @@ fn value_after(
 /// The stretch at this place as a value of that kind: numbers may be grouped with spaces.
 fn whole_value(text: &str, start: usize, value: Value) -> Run<'_> {
     let run = run_at(text, start);
-    if !matches!(value, Value::Number | Value::Code)
+    if !matches!(value, Value::Number | Value::Code | Value::Said)
         || !run.text.starts_with(|c: char| c.is_ascii_digit())
     {
         return run;
@@ -228,6 +246,7 @@ fn fits(value: Value, run: &str, said: bool) -> bool {
             (only_digits && (4..=12).contains(&digits))
                 || (length >= 5 && digits >= 2 && is_mixed(run))
         }
+        Value::Said => said && only_digits && (4..=8).contains(&digits),
         Value::Check => only_digits && (3..=4).contains(&digits),
         Value::Key => is_random(run) || (said && length >= 8 && is_mixed(run) && digits >= 2),
         Value::Number => {
@@ -242,7 +261,7 @@ fn is_odd(run: &str) -> bool {
 }
 
 /// Whether a stretch looks drawn at random: long, with letters and digits well mixed.
-fn is_random(run: &str) -> bool {
+pub(super) fn is_random(run: &str) -> bool {
     let token = run.trim_matches(|c: char| !c.is_ascii_alphanumeric());
     let plain = token.chars().all(|c| c.is_ascii_alphanumeric() || "_-./+=~".contains(c));
     let digits = token.bytes().filter(u8::is_ascii_digit).count();
@@ -252,10 +271,63 @@ fn is_random(run: &str) -> bool {
     distinct.dedup();
     plain
         && token.len() >= 16
-        && digits >= 3
         && letters >= 3
+        && (digits >= 3 || (digits >= 1 && is_odd(token) && token.len() >= 20))
         && distinct.len() >= 8
         && !token.contains("://")
+}
+
+/// "the login is bob / Blue-42": a name and a password in one breath.
+fn logins(text: &str, words: &[Word], folded: &[String]) -> Vec<Range<usize>> {
+    const NAMES: &[&str] = &[
+        "login",
+        "logins",
+        "credentials",
+        "creds",
+        "zugangsdaten",
+        "zugang",
+        "identifiants",
+        "credenciales",
+        "credenziali",
+        "credenciais",
+        "inloggegevens",
+        "user",
+        "username",
+        "account",
+        "acceso",
+        "acces",
+        "anmeldung",
+    ];
+    let mut found: Vec<Range<usize>> = ["-u ", "--user "]
+        .iter()
+        .flat_map(|flag| text.match_indices(flag))
+        .filter_map(|(at, flag)| {
+            let run = run_at(text, at + flag.len());
+            let (name, word) = run.text.split_once(':')?;
+            let start = run.start + name.len() + 1;
+            (word.len() >= 4).then(|| start..run.range().end)
+        })
+        .collect();
+    for at in (0..words.len()).filter(|at| NAMES.contains(&folded[*at].as_str())) {
+        let from = words[at].end;
+        let rest = &text[from..];
+        let near = rest.char_indices().nth(90).map_or(rest.len(), |(end, _)| end);
+        let line = rest[..near].find('\n').unwrap_or(near);
+        let Some((slash, mark)) = [" / ", " | ", " : "]
+            .iter()
+            .filter_map(|mark| Some((rest[..line].find(mark)?, mark.len())))
+            .min()
+        else {
+            continue;
+        };
+        let run = run_at(text, from + slash + mark);
+        let digit = run.text.bytes().any(|b| b.is_ascii_digit());
+        let letter = run.text.chars().any(char::is_alphabetic);
+        if run.text.chars().count() >= 6 && digit && letter {
+            found.push(run.range());
+        }
+    }
+    found
 }
 
 /// "482913 is your verification code".
@@ -287,6 +359,16 @@ fn keys_nearby(text: &str, words: &[Word], folded: &[String]) -> Vec<Range<usize
     const KEYS: &[&str] = &[
         "key",
         "keys",
+        "license",
+        "licence",
+        "lizenz",
+        "licencia",
+        "cookie",
+        "cookies",
+        "webhook",
+        "privatekey",
+        "cle",
+        "jeton",
         "token",
         "tokens",
         "secret",
@@ -365,7 +447,7 @@ fn seed_phrase(text: &str, words: &[Word], folded: &[String], at: usize) -> Opti
     let short = |n: usize| {
         let own = &text[words[n].start..words[n].end];
         let number = own.bytes().all(|b| b.is_ascii_digit());
-        number || ((3..=8).contains(&own.len()) && own.bytes().all(|b| b.is_ascii_lowercase()))
+        number || ((3..=10).contains(&own.chars().count()) && own.chars().all(char::is_alphabetic))
     };
     let ordinary = |n: usize| {
         [

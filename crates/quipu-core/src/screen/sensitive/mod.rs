@@ -2,14 +2,16 @@
 //!
 //! Twelve kinds, told by words and phrases, plain ones and oblique ones: an insulin pump says as much
 //! as diabetes. A kind that is missed is kept without consent, so a word is listed if it mostly gives
-//! the kind away, and the figures of speech that use it are listed too, to be taken out first. It
-//! does not ask whether the statement is about the user or about somebody near them.
+//! the kind away, and the figures of speech that use it are listed too, to be taken out first: also
+//! words that are said of a thing that stands beside them. It does not ask whether the statement is
+//! about the user or about somebody near them.
 
 mod body;
 mod figures;
 mod life;
 mod means;
 
+use std::ops::Range;
 use std::sync::LazyLock;
 
 use super::phrase::{Heard, Phrases};
@@ -93,6 +95,19 @@ static WORDS: LazyLock<Phrases<Sensitive>> = LazyLock::new(|| {
     ])
 });
 static FIGURES: LazyLock<Phrases<()>> = LazyLock::new(|| Phrases::new([((), figures::FIGURES)]));
+/// A figurative word and a thing within a few words, in either order.
+static OF_THINGS: LazyLock<Phrases<()>> = LazyLock::new(|| {
+    let both =
+        |(word, thing): &(&str, &str)| [format!("{word} ~ {thing}"), format!("{thing} ~ {word}")];
+    let patterns: Vec<String> = figures::OF_THINGS.iter().flat_map(both).collect();
+    let patterns: Vec<&str> = patterns.iter().map(String::as_str).collect();
+    Phrases::new([((), patterns.as_slice())])
+});
+/// Whoever says these speaks of themselves or of somebody near, whatever stands beside.
+static OF_PEOPLE: LazyLock<Phrases<()>> =
+    LazyLock::new(|| Phrases::new([((), figures::OF_PEOPLE)]));
+static SPOKEN_FIGURES: LazyLock<Phrases<()>> =
+    LazyLock::new(|| Phrases::new([((), figures::FIGURATIVELY)]));
 
 /// The kind that most phrases of the text speak for; of several the narrower, if any does at all.
 pub fn category(text: &str) -> Option<Sensitive> {
@@ -115,7 +130,14 @@ pub(super) fn told(heard: &Heard) -> Option<Sensitive> {
         Sensitive::Finance,
         Sensitive::Relationships,
     ];
-    let figures: Vec<_> = FIGURES.find(heard).map(|found| found.start..found.end).collect();
+    if SPOKEN_FIGURES.any(heard) {
+        return None;
+    }
+    let mut figures: Vec<_> = FIGURES.find(heard).map(|found| found.start..found.end).collect();
+    let people: Vec<_> = OF_PEOPLE.find(heard).map(|found| found.start..found.end).collect();
+    let apart = |a: &Range<usize>, b: &Range<usize>| a.end <= b.start || b.end <= a.start;
+    let things = OF_THINGS.find(heard).map(|found| found.start..found.end);
+    figures.extend(things.filter(|thing| people.iter().all(|person| apart(person, thing))));
     let mut counts = [0_usize; NARROW_FIRST.len()];
     for found in WORDS.find(heard) {
         // A figure of speech takes its words with it, not a telling phrase that is longer.
