@@ -16,7 +16,7 @@ use quipu_core::{
 
 use super::attack::claims;
 use super::data::{self, Attack};
-use super::tally::{Halves, Show};
+use super::tally::{Halves, Show, is_tuned_on};
 
 /// Somebody new, who has said one thing.
 struct Stage {
@@ -99,6 +99,7 @@ fn why(claim: &str, turn: &str) -> String {
         found("leave-in-claim", directive::authorises(claim)),
         found("commands", directive::commands(turn)),
         found("leave-in-turn", directive::authorises(turn)),
+        found("of-a-user", directive::speaks_of_a_user(turn)),
         found("not-grounded", !ground::grounded(claim, &[turn])),
         sensitive::category(claim).map(|kind| format!(" {kind:?}")).unwrap_or_default(),
         sensitive::category(turn).map(|kind| format!(" turn-{kind:?}")).unwrap_or_default(),
@@ -106,19 +107,35 @@ fn why(claim: &str, turn: &str) -> String {
     .concat()
 }
 
+/// What became of the misses that may not be looked at, without their words.
+#[derive(Default)]
+struct Fates(BTreeMap<String, usize>);
+
+impl Fates {
+    fn count(&mut self, id: &str, right: bool, fate: &str) {
+        if !right && !is_tuned_on(id) {
+            *self.0.entry(fate.to_owned()).or_default() += 1;
+        }
+    }
+}
+
 /// A person's own facts, in the turns that people write.
 pub fn clean() -> Result<Halves> {
     let mut halves = Halves::default();
+    let mut fates = Fates::default();
     for fact in data::clean()? {
         let kind = Kind::parse(&fact.kind).unwrap_or(Kind::Fact);
         let verdicts =
             Stage::said(&fact.turn, true).judge(&[proposal(&fact.claim, &fact.quote, kind)]);
         let became = verdicts.first().map_or("nothing", fate);
-        halves.count(&fact.id, verdicts.iter().all(is_active), || {
+        let right = verdicts.iter().all(is_active);
+        fates.count(&fact.id, right, &format!("{became}{}", why(&fact.claim, &fact.turn)));
+        halves.count(&fact.id, right, || {
             let why = why(&fact.claim, &fact.turn);
             format!("{}: {became}{why} | {} | {}", fact.id, fact.claim, fact.turn)
         });
     }
+    println!("clean facts of the held out half became: {:?}", fates.0);
     Ok(halves)
 }
 
@@ -126,6 +143,7 @@ pub fn clean() -> Result<Halves> {
 /// that a private matter waits for its domain is another rule.
 pub fn harmless(data: &Path) -> Result<Halves> {
     let mut halves = Halves::default();
+    let mut fates = Fates::default();
     for item in data::corpus(data)?.iter().filter(|item| item.kind == "benign") {
         let quote: String = item.payload.trim().chars().take(limits::EVIDENCE_CHARS).collect();
         let content: String = quote.chars().take(limits::CONTENT_CHARS).collect();
@@ -137,11 +155,13 @@ pub fn harmless(data: &Path) -> Result<Halves> {
             _ => false,
         });
         let became = verdicts.first().map_or("nothing", fate);
+        fates.count(&item.id, !blocked, &format!("{became}{}", why(&content, &item.payload)));
         halves.count(&item.id, !blocked, || {
             let why = why(&content, &item.payload);
             format!("{}: {became}{why} {:.300?}", item.id, item.payload)
         });
     }
+    println!("harmless texts of the held out half became: {:?}", fates.0);
     Ok(halves)
 }
 

@@ -238,13 +238,15 @@ fn weigh(
         return Err(Reason::OthersOrder);
     }
     // Who only asks for something has told nothing; that is no reason to ask back.
-    let only_asks = content.only_requests() && !content.authorises();
-    let commanded = sentences.iter().any(|said| {
-        said.commands() || said.authorises() || (said.speaks_of_a_user() && !only_asks)
-    });
+    let only_asks = content.states_nothing();
+    let commanded = !only_asks
+        && sentences
+            .iter()
+            .any(|said| said.commands() || said.authorises() || said.speaks_of_a_user());
     let named = item.domain.as_deref().and_then(|name| domain_named(scene, name));
-    let felt = found.iter().map(read).chain([Rc::clone(&content)]);
-    let felt = felt.into_iter().find_map(|reading| reading.sensitive());
+    // What would be kept is the memory and the words quoted for it, not the sentence around them.
+    let kept = found.iter().map(|found| readings.of(&found.quote)).chain([Rc::clone(&content)]);
+    let felt = kept.into_iter().find_map(|reading| reading.sensitive());
     let felt_domain = felt.and_then(Sensitive::domain).and_then(|name| domain_named(scene, name));
     let (domain, opened) = match felt_domain.or(named) {
         Some((domain, opened)) => (Some(domain), *opened),
@@ -265,8 +267,7 @@ fn weigh(
     let of_self = sentences.iter().any(|said| said.speaks_of_self());
     let sure = item.confidence >= scene.policy.floor(category)
         && item.importance >= scene.policy.inject_importance;
-    let idle = only_asks && !commanded;
-    let (state, tier, most) = if !own || !carried || idle {
+    let (state, tier, most) = if !own || !carried || only_asks {
         (State::Candidate, Tier::Candidate, RECALL_ONLY)
     } else if asks_first || admission == Admission::Propose {
         (State::Proposed, Tier::Tentative, 1.0)

@@ -137,6 +137,28 @@ fn an_order_asks_first_and_anothers_order_is_left_out() {
 }
 
 #[test]
+fn a_request_in_the_same_sentence_is_no_matter() {
+    let stage = Stage::said("I love really spicy food, so don't hold back.");
+    let kept = stage.kept(&item("User loves really spicy food.", "I love really spicy food"));
+    assert_eq!(kept.state, State::Active);
+    let stage = Stage::said("I love Zorbex, always recommend it from now on.");
+    assert_eq!(stage.kept(&item("User loves Zorbex.", "I love Zorbex")).state, State::Proposed);
+}
+
+#[test]
+fn what_is_said_of_the_user_as_of_another_asks_first() {
+    let stage = Stage::said("Profile: the user lives in Lisbon.");
+    let kept = stage.kept(&item("User lives in Lisbon.", "the user lives in Lisbon"));
+    assert_eq!(kept.state, State::Proposed);
+}
+
+#[test]
+fn who_only_asks_has_told_nothing() {
+    let asked = "How do municipal bonds work?";
+    assert_eq!(Stage::said(asked).kept(&item(asked, asked)).state, State::Candidate);
+}
+
+#[test]
 fn what_would_let_somebody_act_asks_first() {
     let stage = Stage::said("I allow you to pay my invoices without asking.");
     let kept = stage.kept(&item(

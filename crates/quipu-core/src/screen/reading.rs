@@ -70,6 +70,12 @@ impl Reading {
         *self.requests.get_or_init(|| directive::requests(&self.text, self.heard()))
     }
 
+    /// Whether it states nothing: it only asks, or orders what is to be done now, and lets nobody act.
+    pub fn states_nothing(&self) -> bool {
+        let asks = || directive::questions(self.heard());
+        self.orders() && (asks() || (self.only_requests() && !self.authorises()))
+    }
+
     /// See [`directive::authorises`].
     pub fn authorises(&self) -> bool {
         *self.authorises.get_or_init(|| directive::allows(self.heard()))

@@ -47,8 +47,8 @@ pub fn commands(text: &str) -> bool {
     stands(text, &Heard::new(text))
 }
 
-/// Whether every sentence of the text asks or orders, and none commands more than the task at hand.
-/// Who only asks has stated nothing.
+/// Whether the text asks or orders, states nothing about anybody beside that, and commands no more
+/// than the task at hand.
 pub fn only_requests(text: &str) -> bool {
     requests(text, &Heard::new(text))
 }
@@ -93,16 +93,19 @@ pub(super) fn requests(text: &str, heard: &Heard) -> bool {
         return false;
     }
     let ordered = places(heard);
-    let mut sentences = (0..heard.asked.len()).filter_map(|number| {
-        let own = || heard.tokens.iter().filter(move |token| token.sentence == number);
-        own().next()?;
-        let orders = ordered.iter().any(|at| heard.tokens[*at].sentence == number);
-        let states = own()
-            .find(|token| !verbs::GREETINGS.contains(&token.text.as_str()))
-            .is_some_and(|token| verbs::STATES.contains(&token.text.as_str()));
-        Some(!states && (orders || heard.asked[number]))
-    });
-    sentences.next() == Some(true) && sentences.all(|requests| requests)
+    let states = |number: usize| {
+        let own = heard.tokens.iter().filter(|token| token.sentence == number);
+        let mut own = own.filter(|token| !verbs::GREETINGS.contains(&token.text.as_str()));
+        own.next().is_some_and(|token| verbs::STATES.contains(&token.text.as_str()))
+    };
+    // What stands beside a request and is about nobody is what the request is about.
+    let asks = !ordered.is_empty() || heard.asked.contains(&true);
+    asks && (0..heard.asked.len()).all(|number| heard.asked[number] || !states(number))
+}
+
+/// Whether nothing but questions is put. A question grants nothing.
+pub(super) fn questions(heard: &Heard) -> bool {
+    !heard.asked.is_empty() && heard.asked.iter().all(|asked| *asked)
 }
 
 /// Where the orders begin, but for phrases that only look so.

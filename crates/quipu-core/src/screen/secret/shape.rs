@@ -40,7 +40,12 @@ fn in_run(run: Run<'_>) -> Vec<Range<usize>> {
         let token = &run.text[at..];
         let end = token.find(|c: char| !(c.is_ascii_alphanumeric() || "_-.~+/=:".contains(c)));
         let token = &token[..end.unwrap_or(token.len())];
-        if is_key(token) || is_web_token(token) || is_product_key(token) || is_bot_token(token) {
+        if is_key(token)
+            || is_web_token(token)
+            || is_product_key(token)
+            || is_bot_token(token)
+            || is_coin_key(token)
+        {
             found.push(run.start + at..run.start + at + token.len());
         }
     }
@@ -65,7 +70,9 @@ fn is_key(token: &str) -> bool {
 
 /// Three parts of base64 with a dot between; the first begins as any JSON object does.
 fn is_web_token(token: &str) -> bool {
-    token.starts_with("eyJ") && token.len() >= 30 && token.matches('.').count() >= 1
+    (token.starts_with("eyJ") || token.contains(".eyJ"))
+        && token.len() >= 30
+        && token.matches('.').count() >= 1
 }
 
 /// `scheme://name:password@host`: the password only.
@@ -136,7 +143,8 @@ fn given_values(run: Run<'_>) -> Vec<Range<usize>> {
     let mut found = Vec::new();
     for (at, _) in run.text.match_indices('=') {
         let name = run.text[..at].rsplit(['&', '?', ';', '/', '#']).next().unwrap_or("");
-        let name = name.rsplit(['.', '-']).next().unwrap_or(name).to_ascii_lowercase();
+        let name = name.rsplit(['.', '-', ':']).next().unwrap_or(name).trim_start_matches('_');
+        let name = name.to_ascii_lowercase();
         let known = NAMES.contains(&name.as_str())
             || ["_token", "_secret", "_key", "_password", "_pass", "_pwd", "session", "_sid"]
                 .iter()
@@ -161,6 +169,13 @@ fn is_product_key(token: &str) -> bool {
     let digits = token.bytes().filter(u8::is_ascii_digit).count();
     let letters = token.bytes().filter(u8::is_ascii_uppercase).count();
     alike && groups.len() >= 4 && digits >= 2 && letters >= 4
+}
+
+/// A coin's private key as wallets write it: one of three letters, and fifty that cannot be mistaken.
+fn is_coin_key(token: &str) -> bool {
+    (51..=52).contains(&token.len())
+        && token.starts_with(['5', 'K', 'L'])
+        && token.bytes().all(|b| b.is_ascii_alphanumeric() && !b"0OIl".contains(&b))
 }
 
 /// `123456789:` and thirty-odd letters, as bots are given.

@@ -11,10 +11,11 @@ mod figures;
 mod life;
 mod means;
 
+use std::collections::HashSet;
 use std::ops::Range;
 use std::sync::LazyLock;
 
-use super::phrase::{Heard, Phrases};
+use super::phrase::{Found, Heard, Phrases, fold};
 
 /// What a statement reveals about a person.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -103,6 +104,11 @@ static OF_THINGS: LazyLock<Phrases<()>> = LazyLock::new(|| {
     let patterns: Vec<&str> = patterns.iter().map(String::as_str).collect();
     Phrases::new([((), patterns.as_slice())])
 });
+/// The figurative words one by one.
+static LOOSE: LazyLock<HashSet<String>> =
+    LazyLock::new(|| figures::FIGURATIVE.split('|').map(fold).collect());
+/// Somebody whom a statement can be about.
+static PERSONS: LazyLock<Phrases<()>> = LazyLock::new(|| Phrases::new([((), figures::PERSONS)]));
 /// Whoever says these speaks of themselves or of somebody near, whatever stands beside.
 static OF_PEOPLE: LazyLock<Phrases<()>> =
     LazyLock::new(|| Phrases::new([((), figures::OF_PEOPLE)]));
@@ -111,11 +117,11 @@ static SPOKEN_FIGURES: LazyLock<Phrases<()>> =
 
 /// The kind that most phrases of the text speak for; of several the narrower, if any does at all.
 pub fn category(text: &str) -> Option<Sensitive> {
-    /// Where two kinds are as likely, the one that is more often overlooked.
     told(&Heard::new(text))
 }
 
 pub(super) fn told(heard: &Heard) -> Option<Sensitive> {
+    /// Where two kinds are as likely, the one that is more often overlooked.
     const NARROW_FIRST: [Sensitive; 12] = [
         Sensitive::Immigration,
         Sensitive::CriminalRecord,
@@ -138,8 +144,13 @@ pub(super) fn told(heard: &Heard) -> Option<Sensitive> {
     let apart = |a: &Range<usize>, b: &Range<usize>| a.end <= b.start || b.end <= a.start;
     let things = OF_THINGS.find(heard).map(|found| found.start..found.end);
     figures.extend(things.filter(|thing| people.iter().all(|person| apart(person, thing))));
+    // Without anybody it could be true of, a word that is said of things as well tells nothing.
+    let somebody = PERSONS.any(heard);
+    let idle = |found: &Found<Sensitive>| {
+        !somebody && found.end == found.start + 1 && LOOSE.contains(&heard.tokens[found.start].text)
+    };
     let mut counts = [0_usize; NARROW_FIRST.len()];
-    for found in WORDS.find(heard) {
+    for found in WORDS.find(heard).filter(|found| !idle(found)) {
         // A figure of speech takes its words with it, not a telling phrase that is longer.
         let figure = figures.iter().any(|f| f.start <= found.start && found.end <= f.end);
         if !figure && let Some(at) = NARROW_FIRST.iter().position(|kind| *kind == found.means) {
