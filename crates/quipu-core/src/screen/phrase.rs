@@ -301,23 +301,20 @@ fn ends_at(places: &[Place], tokens: &[Token], at: usize, start: usize) -> Optio
             .take_while(|skip| *skip == 0 || same(at + skip - 1))
             .find_map(|skip| ends_at(rest, tokens, at + skip, start)),
         Place::OneOf(alone, more) => {
-            let one = tokens.get(at).is_some_and(|token| alone.contains(&token.text)) && same(at);
-            let found = one.then(|| ends_at(rest, tokens, at + 1, start)).flatten();
-            found.or_else(|| {
-                more.iter().find_map(|choice| {
-                    let end = at + choice.words.len();
-                    let own = tokens.get(at..end)?;
-                    let last = choice.words.len().checked_sub(1)?;
-                    let fits =
-                        own.iter().zip(&choice.words).enumerate().all(|(n, (token, word))| {
-                            same(at + n)
-                                && (token.text == *word
-                                    || (n == last
-                                        && choice.open
-                                        && token.text.starts_with(word.as_str())))
-                        });
-                    fits.then(|| ends_at(rest, tokens, end, start)).flatten()
-                })
+            // Choices of several words come first, so that a phrase reaches as far as it can.
+            let several = more.iter().find_map(|choice| {
+                let end = at + choice.words.len();
+                let own = tokens.get(at..end)?;
+                let last = choice.words.len().checked_sub(1)?;
+                let fits = own.iter().zip(&choice.words).enumerate().all(|(n, (token, word))| {
+                    let begins = n == last && choice.open && token.text.starts_with(word.as_str());
+                    same(at + n) && (token.text == *word || begins)
+                });
+                fits.then(|| ends_at(rest, tokens, end, start)).flatten()
+            });
+            several.or_else(|| {
+                tokens.get(at).filter(|token| alone.contains(&token.text) && same(at))?;
+                ends_at(rest, tokens, at + 1, start)
             })
         }
     }
