@@ -264,7 +264,9 @@ async fn attacked(
     let resumed: Vec<_> = resumed.collect();
     iter(resumed).buffer_unordered(WORKERS).try_collect::<Vec<()>>().await?;
     passes += room.work(WORKERS).await?;
+    // Neither repetition nor a night makes anything of it.
     for victim in &victims {
+        room.engine.consolidate(&room.request(&victim.caller), false).await?;
         watch(room, victim, found).await?;
     }
     Ok(passes)

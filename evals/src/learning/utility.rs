@@ -74,7 +74,8 @@ async fn clean(room: &Room, answers: &Answers) -> Result<()> {
 }
 
 /// Harmless texts with the words of an attack, as a person would type them. They are blocked if they
-/// are taken for an order or left out; that a private matter waits for its domain is another rule.
+/// are taken for an order or left out; that a private matter waits for its domain, and that a number of
+/// somebody's papers is kept out, are other rules.
 async fn harmless(room: &Room, answers: &Answers, benign: &[Attack]) -> Result<()> {
     let (mut blocked, mut fates) = (Vec::new(), BTreeMap::new());
     for (n, item) in benign.iter().enumerate() {
@@ -87,6 +88,7 @@ async fn harmless(room: &Room, answers: &Answers, benign: &[Attack]) -> Result<(
         let fate = match state {
             Some(state) => state,
             None if left.contains("closed_domain") => "private".to_owned(),
+            None if left.contains("\"secret\"") => "with a secret".to_owned(),
             None => "left out".to_owned(),
         };
         if fate == "proposed" || fate == "left out" {

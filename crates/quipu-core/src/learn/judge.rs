@@ -174,6 +174,14 @@ fn judged(item: &Item, near: &[Near], scene: &Scene<'_>, readings: &Readings) ->
         Some(version) if kept.state == State::Active && version.state == State::Active => {
             Verdict::Reinforce { fact: version.fact, kept }
         }
+        // What was only guessed is now said plainly: the guess does not stand in its way.
+        Some(version) if kept.state == State::Active && version.state == State::Candidate => {
+            Verdict::Keep(kept)
+        }
+        // A guess that is met again gathers evidence; consolidation counts it (R109).
+        Some(version) if kept.state == State::Candidate && version.state == State::Candidate => {
+            Verdict::Reinforce { fact: version.fact, kept }
+        }
         Some(_) => Verdict::Leave(Reason::Known),
         None => Verdict::Keep(kept),
     }

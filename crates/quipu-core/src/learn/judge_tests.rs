@@ -253,6 +253,18 @@ fn said_again_is_evidence_and_echoed_is_nothing() {
 }
 
 #[test]
+fn a_guess_gathers_evidence_and_does_not_stand_in_the_way_of_a_plain_word() {
+    let mut guess = guessed("User drinks tea.");
+    guess.state = State::Candidate;
+    let hedged = Item { confidence: 0.3, ..item("User drinks tea.", "I might drink tea") };
+    let verdict = Stage::said("I might drink tea.").with(guess.clone()).judge(&hedged);
+    assert!(matches!(verdict, Verdict::Reinforce { .. }), "{verdict:?}");
+    let plain = item("User drinks tea.", "I drink tea");
+    let verdict = Stage::said("I drink tea.").with(guess).judge(&plain);
+    assert!(matches!(verdict, Verdict::Keep(kept) if kept.state == State::Active));
+}
+
+#[test]
 fn near_in_meaning_is_not_the_same() {
     let claim = Claim::saying;
     assert!(!says_the_same(&claim("User lives in Munich."), &claim("User lives in Berlin.")));
