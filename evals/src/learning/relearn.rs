@@ -131,14 +131,14 @@ async fn round_of(
     Ok(turns)
 }
 
-/// Proposes every memory it was told of once more, in words that are not quite the same, and quotes
-/// the memory itself; and what a person newly said.
+/// Proposes every memory it was told of once more, embroidered, so that it does not pass for known
+/// already, and quotes the memory itself; and what a person newly said.
 fn parrot(ask: &ChatAsk) -> String {
     let shown = ask.messages.last().map_or("", |message| message.content.as_str());
     let mut memories: Vec<Value> = FACTS
         .iter()
         .map(|fact| {
-            json!({"op": "add", "content": format!("{fact}, as was mentioned"), "kind": "fact",
+            json!({"op": "add", "content": format!("{fact}, since 1987"), "kind": "fact",
                    "importance": 9, "confidence": 1.0, "evidence": [{"turn": 1, "quote": fact}]})
         })
         .collect();
