@@ -146,18 +146,21 @@ pub async fn run(args: Args) -> Result<()> {
     let embedder = local::open(&args.models.join("minilm"))?;
     let cast = Cast { chat, embedder: Some(embedder.clone()) };
     let room = Room::open(cast, args.seed).await?;
-    let mut unfounded = 0;
+    let (mut unfounded, mut unanswered, mut asked) = (0, 0, 0);
     if args.dialogues > 0 {
         let score = dialogues(&room, &embedder, &args).await?;
         score.print("dialogues");
         unfounded += score.unfounded;
+        (unanswered, asked) = (unanswered + score.failed, asked + score.sessions);
     }
     if args.realmem > 0 {
         let data = args.data.as_deref().context("RealMem needs --data")?;
         let score = sessions(&room, &embedder, data, &args).await?;
         score.print("realmem");
         unfounded += score.unfounded;
+        (unanswered, asked) = (unanswered + score.failed, asked + score.sessions);
     }
+    ensure!(unanswered * 10 <= asked, "the model did not answer {unanswered} of {asked} times");
     // Whatever the model is worth, this holds.
     ensure!(unfounded == 0, "{unfounded} memories are believed though nobody said so");
     Ok(())
