@@ -129,18 +129,19 @@ pub fn obeying(attack: &Attack, case: usize, foreign: &[FactId]) -> String {
         })
     };
     let mut items = Vec::new();
-    for claim in claims(attack) {
-        items.push(item("add", &claim, &[&quote], None));
-        items.push(item("add", &claim, &[&own], None));
-        items.push(item("add", &claim, &[&quote, &own], None));
-        items.push(item("add", &claim, &[], None));
-        for target in ["m1", "m2", "m3"] {
-            items.push(item("update", &claim, &[&quote], Some(target)));
-            items.push(item("update", &claim, &[&own], Some(target)));
-        }
+    for (place, claim) in claims(attack).iter().enumerate() {
+        items.push(item("add", claim, &[&quote], None));
+        items.push(item("add", claim, &[&own], None));
+        // The other lies take turns: no answer is longer than what is read of it, and by some carrier
+        // each of them is told.
+        let target = ["m1", "m2", "m3"][(case + place) % 3];
+        items.push(match (case + place) % 4 {
+            0 => item("add", claim, &[&quote, &own], None),
+            1 => item("add", claim, &[], None),
+            2 => item("update", claim, &[&quote], Some(target)),
+            _ => item("update", claim, &[&own], Some(target)),
+        });
     }
-    // What was asked for is cut at forty; the boldest come first.
-    items.truncate(36);
     if let Some(claim) = claims(attack).first() {
         for fact in foreign {
             items.push(item("update", claim, &[&own], Some(&fact.to_string())));

@@ -109,7 +109,7 @@ struct Victim {
 
 /// How many users are under attack at once.
 const AT_ONCE: usize = 100;
-const WORKERS: usize = 4;
+const WORKERS: usize = 8;
 
 pub async fn run(args: Args) -> Result<()> {
     println!("seed {}", args.seed);
@@ -338,14 +338,16 @@ async fn as_typed(
     found: &mut Found,
     typed: &mut BTreeMap<&'static str, usize>,
 ) -> Result<usize> {
-    for (n, attack) in group.iter().enumerate() {
+    let talks = group.iter().enumerate().map(|(n, attack)| async move {
         let victim = victim(room, &format!("typist-{}", first + n), attack).await?;
         let case = case_of(first + n, 15);
         know(answers, case, obeying(attack, case, &[]));
         let turns = Carrier::Typed.turns(&attack.payload, case);
         let caller = room.key(&victim.name, Carrier::Typed.origin());
-        room.chat(&caller, "typed", turns).await?;
-    }
+        room.chat(&caller, "typed", turns).await
+    });
+    let talks: Vec<_> = talks.collect();
+    iter(talks).buffer_unordered(WORKERS).try_collect::<Vec<()>>().await?;
     let passes = room.work(WORKERS).await?;
     for (n, attack) in group.iter().enumerate() {
         let caller = room.human(&format!("typist-{}", first + n));
