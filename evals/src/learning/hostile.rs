@@ -123,6 +123,9 @@ pub async fn run(args: Args) -> Result<()> {
 
     let (room, answers) = Room::scripted(args.seed).await?;
     if let Some(plant) = args.plant {
+        // The database would refuse most of it by itself, so it has to look away.
+        let blind = "alter table fact_version disable trigger close_version";
+        room.admin.batch_execute(blind).await?;
         room.admin.batch_execute(plant.sql()).await?;
     }
     let bystander = victim(&room, "bystander", &attacks[0]).await?;
