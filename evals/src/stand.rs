@@ -117,6 +117,8 @@ impl Server {
         let mut command = Command::new(serve.program);
         command
             .args(["serve", "--database-url", serve.database, "--auth", serve.auth])
+            // What is measured is a request; nothing else may speak to the database meanwhile.
+            .args(["--workers", "0"])
             .args([
                 "--log",
                 serve.filter,
