@@ -8,7 +8,8 @@ use uuid::Uuid;
 
 use super::life::Person;
 
-pub const USERS: &str = "copy users (user_id, tenant_id, name, created_at) from stdin binary";
+pub const USERS: &str =
+    "copy users (user_id, tenant_id, name, created_at, looked_after) from stdin binary";
 pub const OPERATIONS: &str = "copy operation (user_id, tenant_id, operation_id, recorded_at, \
     verb, caller, credential, origin, extracted, facts) from stdin binary";
 pub const FACTS: &str = "copy fact (user_id, tenant_id, fact_id) from stdin binary";
@@ -78,6 +79,8 @@ impl Rows {
             (Type::UUID, &caller.tenant.uuid()),
             (Type::TEXT, &caller.user_name),
             (Type::TIMESTAMPTZ, &created_at),
+            // As if somebody had looked after them ever since their first write.
+            (Type::BOOL, &true),
         ])
     }
 

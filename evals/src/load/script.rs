@@ -142,6 +142,9 @@ fn arguments(sql: &str, recorded: &Recorded<'_>, editions: &mut usize) -> Result
         },
         () if has("select recorded_at from operation where user_id = $1") => of(&[user], true),
         () if has("from users where user_id = $1") => of(&[user], true),
+        () if has("select max(version) from tenant_policy") => {
+            of(&[user, &format!("'{}'", recorded.tenant)], false)
+        }
         () if has("from idempotency where user_id = $1 and key = $2") => of(&[user, KEY], false),
         () if has("select coalesce(max(number), 0) + 1") => of(&[user, fact], false),
         () if has("fingerprint = $2") => of(&[user, FINGERPRINT, "now()"], false),
@@ -213,7 +216,9 @@ impl Insert<'_> {
             ("operation", "credential") => return fixed("'bare'"),
             (_, "origin") => return fixed("'assistant'"),
             (_, "extracted") => return fixed("false"),
-            (_, "undoes" | "known_until" | "closed_by" | "reopens") => return fixed("null"),
+            (_, "undoes" | "policy" | "known_until" | "closed_by" | "reopens") => {
+                return fixed("null");
+            }
             ("idempotency", "key") => return fixed(KEY),
             ("idempotency", "request_hash") => return Ok(format!("'\\x{}'", "5a".repeat(32))),
             ("idempotency", "outcome") => return Ok(format!("'{}'", self.recorded.outcome)),
