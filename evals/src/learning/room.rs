@@ -91,7 +91,7 @@ impl Room {
         Ok((Self::open(cast, seed).await?, answers))
     }
 
-    /// Every step is a second after the one before.
+    /// Every step is a millisecond after the one before.
     pub fn moment(&self) -> Moment {
         let step = self.steps.fetch_add(1, Ordering::Relaxed);
         let mut seed = [0; 16];

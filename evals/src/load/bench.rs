@@ -11,7 +11,7 @@ use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
 use tokio_postgres::Client;
 
-use super::bare::{Crashed, Pgbench, meter};
+use super::bare::{Pgbench, meter};
 use super::cpu::{self, Cores, Watch};
 use super::http::{Ask, Press, Sample, Wire, press};
 use super::life::tenant;
@@ -24,8 +24,6 @@ use crate::stand::{Cluster, Serve, Server, connect};
 
 /// How often small and large databases take turns.
 const ROUNDS: u64 = 3;
-/// After so many the fault is not in the draw.
-const MOST_CRASHES: usize = 10;
 
 pub struct Bench {
     pub program: PathBuf,
@@ -237,22 +235,11 @@ impl Bench {
             // What HTTP has just written must not be what the other side finds.
             drawn = self.drawn(operation).await?;
         }
-        let mut before = self.wal().await?;
-        let mut crashes = 0;
-        let (sample, cores) = loop {
-            let scripts = heard.template.scripts(operation, &drawn);
-            let how = self.how(clients);
-            match pgbench.run(&scripts, how).await {
-                // With some scripts pgbench itself dies of a broken heap; with others it does not.
-                Err(error) if error.is::<Crashed>() && crashes < MOST_CRASHES => {
-                    crashes += 1;
-                    eprintln!("{}: pgbench crashed; other targets are drawn", operation.name());
-                    drawn = self.drawn(operation).await?;
-                    before = self.wal().await?;
-                }
-                outcome => break outcome.with_context(|| operation.name().to_owned())?,
-            }
-        };
+        let scripts = heard.template.scripts(operation, &drawn);
+        let how = self.how(clients);
+        let before = self.wal().await?;
+        let (sample, cores) =
+            pgbench.run(&scripts, how).await.with_context(|| operation.name().to_owned())?;
         let mut bare = Side::new(&sample, cores);
         bare.wal_bytes = self.wal().await?.each(before, &sample, self.warm_up);
         let ratio = http.per_second / bare.per_second;

@@ -324,14 +324,14 @@ fn domain_named<'s>(scene: &Scene<'s>, name: &str) -> Option<(&'s Domain, &'s bo
 /// Whether two claims say the same, by their words.
 pub fn says_the_same(new: &Claim, old: &Claim) -> bool {
     new.content.trim().to_lowercase() == old.content.trim().to_lowercase()
-        || (adds_nothing(new, old) && ground::grounded(&old.content, &[&new.content]))
+        || (adds_nothing(new, old) && ground::says_no_more(&old.content, &new.content))
 }
 
 /// Whether a claim says nothing that the other does not. Being near in meaning is not enough: "lives
 /// in Berlin" is near to "lives in Munich", and "likes olives" to "does not like olives".
 fn adds_nothing(new: &Claim, old: &Claim) -> bool {
     negations(&new.content) == negations(&old.content)
-        && ground::grounded(&new.content, &[&old.content])
+        && ground::says_no_more(&new.content, &old.content)
 }
 
 /// How often a text says no, in the languages that chats are mostly in.

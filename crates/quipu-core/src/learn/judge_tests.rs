@@ -273,6 +273,28 @@ fn near_in_meaning_is_not_the_same() {
 }
 
 #[test]
+fn what_differs_in_one_word_is_something_else() {
+    for (old, new) in [
+        ("User drinks tea in the morning.", "User drinks tea in the evening."),
+        (
+            "User prefers window seats on long flights.",
+            "User prefers window seats on short flights.",
+        ),
+        (
+            "User's sister Ana plays the cello at school.",
+            "User's sister Ana plays tennis at school.",
+        ),
+    ] {
+        assert!(!says_the_same(&Claim::saying(new), &Claim::saying(old)), "{new}");
+        let said = new.replace("User's", "My").replace("User drinks", "I drink");
+        let said = said.replace("User prefers", "I prefer");
+        let verdict =
+            Stage::said(&said).with(guessed(old)).judge(&item(new, said.trim_end_matches('.')));
+        assert!(matches!(verdict, Verdict::Keep(_)), "{new}: {verdict:?}");
+    }
+}
+
+#[test]
 fn where_nothing_is_to_be_inferred_nothing_is() {
     let mut stage = Stage::said("I live in Lisbon.");
     stage.policy.admission = Admission::Off;

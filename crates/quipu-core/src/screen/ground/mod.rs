@@ -91,8 +91,29 @@ impl Said {
     }
 }
 
-/// Whether what the claim says is said in the evidence.
+/// Whether what the claim says is said in the evidence, in its own words or nearly.
 pub fn grounded(claim: &str, evidence: &[&str]) -> bool {
+    // Names and numbers that were all said carry a retelling in freer words.
+    said_in(claim, evidence, |&Words { found, content, rare }| {
+        found * 3 >= content * 2 || (rare > 0 && content > 1 && found * 2 >= content)
+    })
+}
+
+/// Whether every word of the claim that says anything is said in the other: whoever has the other
+/// learns nothing from the claim.
+pub fn says_no_more(claim: &str, other: &str) -> bool {
+    said_in(claim, &[other], |&Words { found, content, .. }| found == content)
+}
+
+/// How many words of a claim were said: of those that say something, and of names and numbers, which
+/// all must be.
+struct Words {
+    found: usize,
+    content: usize,
+    rare: usize,
+}
+
+fn said_in(claim: &str, evidence: &[&str], enough: impl Fn(&Words) -> bool) -> bool {
     let claim: String = claim.nfkc().filter(|c| !is_unseen(*c)).collect();
     let evidence: Vec<String> =
         evidence.iter().map(|text| text.nfkc().filter(|c| !is_unseen(*c)).collect()).collect();
@@ -119,9 +140,7 @@ pub fn grounded(claim: &str, evidence: &[&str]) -> bool {
             found += usize::from(is_said);
         }
     }
-    // Names and numbers that were all said carry a retelling in freer words.
-    let most = found * 3 >= content * 2 || (rare > 0 && content > 1 && found * 2 >= content);
-    let enough = most && dense_found * 3 >= dense * 2;
+    let enough = enough(&Words { found, content, rare }) && dense_found * 3 >= dense * 2;
     rare + content + dense > 0 && enough && keeps_the_sign(&claim, &claimed, &joined, &said)
 }
 
