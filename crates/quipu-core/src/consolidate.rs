@@ -163,7 +163,7 @@ mod tests {
         version.tier = if state == State::Candidate { Tier::Candidate } else { Tier::Tentative };
         version.confidence = Some(0.8);
         version.claim.content = "User drinks tea.".into();
-        let quote = Evidence { kind: "quote".into(), description: "I drink tea".into() };
+        let quote = Evidence::of("quote", "I drink tea");
         version.claim.evidence = vec![quote];
         Standing { version, turns, sessions, contradicted: false, confirmed: 0, refuted: 0 }
     }

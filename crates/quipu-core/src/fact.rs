@@ -90,6 +90,16 @@ pub struct Evidence {
     #[serde(rename = "type")]
     pub kind: String,
     pub description: String,
+    /// The turn it was said in, if it was said in one: whatever a turn supports goes with it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub turn: Option<String>,
+}
+
+impl Evidence {
+    /// Evidence that no turn holds.
+    pub fn of(kind: &str, description: &str) -> Self {
+        Self { kind: kind.to_owned(), description: description.to_owned(), turn: None }
+    }
 }
 
 /// What a memory says: everything a person can read and edit.
@@ -153,6 +163,7 @@ impl Claim {
         for item in &self.evidence {
             longer("evidence", &item.kind, limits::TAG_CHARS);
             longer("evidence", &item.description, limits::EVIDENCE_CHARS);
+            longer("evidence", item.turn.as_deref().unwrap_or(""), limits::TAG_CHARS);
         }
         if self.content.trim().is_empty() {
             faults.push(("content", "must say something".into()));
@@ -195,7 +206,8 @@ impl Claim {
             ("key", self.key.as_deref().unwrap_or("")),
             ("reasoning", self.reasoning.as_deref().unwrap_or("")),
         ];
-        let evidence = self.evidence.iter().flat_map(|e| [&e.kind, &e.description]);
+        let evidence =
+            self.evidence.iter().flat_map(|e| [&e.kind, &e.description].into_iter().chain(&e.turn));
         let mut lists = [("tags", self.tags.iter().any(|tag| tag.contains('\0')))]
             .into_iter()
             .chain([("evidence", evidence.into_iter().any(|text| text.contains('\0')))])
@@ -217,7 +229,7 @@ impl Claim {
 
 /// One text for one value: the database keeps an object's keys in an order of its own, and knows no
 /// negative zero.
-fn canonical(value: &serde_json::Value) -> String {
+pub(crate) fn canonical(value: &serde_json::Value) -> String {
     use serde_json::Value;
     match value {
         Value::Object(map) => {

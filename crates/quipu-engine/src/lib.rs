@@ -23,6 +23,7 @@ pub mod learn;
 pub mod policy;
 pub mod recall;
 pub mod sessions;
+pub mod state;
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -14,7 +14,7 @@ pub fn install() {
 /// A client for `url` that follows no redirect and unpacks nothing: a limit on bytes means little
 /// if few of them become many behind it. Only `https` asks the machine for the
 /// certificates it trusts: a bare container has none, and needs none to reach its neighbour.
-pub(crate) fn client(url: &str) -> ClientBuilder {
+pub fn client(url: &str) -> ClientBuilder {
     install();
     let builder = ClientBuilder::new().redirect(Policy::none());
     let builder = builder.no_gzip().no_brotli().no_zstd().no_deflate();

@@ -1,6 +1,6 @@
 //! Passes over conversations, and the episodes they leave.
 
-use quipu_core::{EpisodeId, FactId, OperationId, Origin, PassId, Timestamp};
+use quipu_core::{Episode, EpisodeId, FactId, OperationId, Origin, PassId, Timestamp};
 use serde::{Deserialize, Serialize};
 use tokio_postgres::Row;
 use uuid::Uuid;
@@ -130,23 +130,6 @@ pub async fn passes(scope: &Scope, session: Option<&str>, limit: i64) -> Result<
     all(&scope.query(SQL, &[&scope.user().uuid(), &session, &limit]).await?, pass)
 }
 
-/// What happened in a stretch of turns.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Episode {
-    pub id: EpisodeId,
-    pub session: String,
-    pub first_turn: i32,
-    pub last_turn: i32,
-    pub title: Option<String>,
-    pub summary: String,
-    pub origin: Origin,
-    pub started_at: Timestamp,
-    pub ended_at: Timestamp,
-    pub pass: PassId,
-    pub prompt: String,
-    pub recorded_at: Timestamp,
-}
-
 macro_rules! episode_columns {
     () => {
         "episode_id, session_id, first_turn, last_turn, title, summary, origin, started_at, \
@@ -154,7 +137,9 @@ macro_rules! episode_columns {
     };
 }
 
-fn episode(row: &Row) -> Result<Episode> {
+pub(crate) use episode_columns;
+
+pub(crate) fn episode(row: &Row) -> Result<Episode> {
     let mut c = Columns::of(row, "episode");
     Ok(Episode {
         id: EpisodeId::from_uuid(c.take()?),

@@ -13,6 +13,7 @@ pub mod directory;
 pub mod domain;
 pub mod erase;
 mod error;
+pub mod everything;
 pub mod fact;
 pub mod health;
 pub mod idempotency;

@@ -16,7 +16,9 @@ macro_rules! link_columns {
     };
 }
 
-fn link(row: &Row) -> Result<Link> {
+pub(crate) use link_columns;
+
+pub(crate) fn link(row: &Row) -> Result<Link> {
     let mut c = Columns::of(row, "link");
     Ok(Link {
         id: LinkId::from_uuid(c.take()?),

@@ -22,7 +22,9 @@ macro_rules! turn_columns {
     };
 }
 
-fn session(row: &Row) -> Result<Session> {
+pub(crate) use {session_columns, turn_columns};
+
+pub(crate) fn session(row: &Row) -> Result<Session> {
     let mut c = Columns::of(row, "session");
     Ok(Session {
         id: c.take()?,
@@ -41,7 +43,7 @@ fn session(row: &Row) -> Result<Session> {
     })
 }
 
-fn turn(row: &Row) -> Result<Turn> {
+pub(crate) fn turn(row: &Row) -> Result<Turn> {
     let mut c = Columns::of(row, "turn");
     let mut turn = Turn {
         id: TurnId::from_uuid(c.take()?),

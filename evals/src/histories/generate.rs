@@ -242,7 +242,7 @@ impl Author {
         if self.one_in(6) {
             let kind = "said".to_owned();
             let description = format!("so they said: {content}");
-            claim.evidence = vec![quipu_core::Evidence { kind, description }];
+            claim.evidence = vec![quipu_core::Evidence::of(&kind, &description)];
         }
         if self.one_in(3) {
             let (domain, key) = self.pick(&PLACES);

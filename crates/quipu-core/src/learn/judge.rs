@@ -308,7 +308,8 @@ fn weigh(
 }
 
 fn evidence(found: &Found) -> Evidence {
-    Evidence { kind: "quote".into(), description: found.quote.clone() }
+    let turn = Some(found.turn.to_string());
+    Evidence { turn, ..Evidence::of("quote", &found.quote) }
 }
 
 fn named_fact<'s>(named: &str, scene: &Scene<'s>) -> Option<&'s Version> {

@@ -2,8 +2,8 @@
 
 use quipu_core::learn::Answer;
 use quipu_core::learn::judge::safe_summary;
-use quipu_core::{Caller, Domain, Origin, Stamp, Timestamp};
-use quipu_store::learning::{self, Episode, EpisodePlace, Pass};
+use quipu_core::{Caller, Domain, Episode, Origin, Stamp, Timestamp};
+use quipu_store::learning::{self, EpisodePlace, Pass};
 use quipu_store::{Batch, Scope, session};
 
 use super::plan::Plan;

@@ -10,6 +10,4 @@ mod episodes;
 mod plan;
 mod small;
 
-pub use quipu_store::learning::{
-    Episode as EpisodeRecord, EpisodePlace as EpisodeCursor, Pass as PassRecord,
-};
+pub use quipu_store::learning::{EpisodePlace as EpisodeCursor, Pass as PassRecord};

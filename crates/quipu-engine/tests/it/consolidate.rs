@@ -42,8 +42,14 @@ async fn what_is_said_in_five_chats_is_strong_in_the_morning_and_undo_takes_it_b
     assert!(after.claim.importance >= 0.9);
     let again = story.engine.consolidate(&story.request(), false).await.unwrap();
     assert_eq!((again.operation, again.steps.len()), (None, 0), "a second night adds nothing");
-    story.engine.undo(&story.request(), after.opened_by).await.unwrap();
+    let hash =
+        async || story.engine.whole(&story.request().caller, story.now()).await.unwrap().hash;
+    let strong = hash().await;
+    let undone = story.engine.undo(&story.request(), after.opened_by).await.unwrap();
     assert_eq!(memories(&story, Status::Active).await[0].tier, Tier::Tentative);
+    assert_ne!(hash().await, strong);
+    story.engine.undo(&story.request(), undone.operation.unwrap()).await.unwrap();
+    assert_eq!(hash().await, strong, "one state has one hash, however it came about");
 }
 
 #[tokio::test]

@@ -69,8 +69,7 @@ async fn the_trash_is_kept_for_thirty_days() {
 async fn erase_leaves_no_word_anywhere_in_the_database() {
     let story = Story::begin().await;
     let mut new = NewMemory::saying("the canary sings at dawn");
-    new.claim.evidence =
-        vec![quipu_core::Evidence { kind: "said".into(), description: "the canary itself".into() }];
+    new.claim.evidence = vec![quipu_core::Evidence::of("said", "the canary itself")];
     let mut request = story.request();
     let key = IdempotencyKey { key: "k".into(), request_hash: vec![1] };
     request.idempotency = Some(key.clone());

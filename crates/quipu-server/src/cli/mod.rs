@@ -2,11 +2,13 @@
 //!
 //! Exit codes: 0 done, 1 failed, 2 misused, 3 not allowed, 4 not found, 5 conflict.
 
+mod client;
 mod doctor;
 mod key;
 mod migrate;
 mod model;
 mod serve;
+mod state;
 mod work;
 
 use std::io::Write as _;
@@ -57,6 +59,8 @@ enum Command {
     Reembed(model::Reembed),
     /// Check the database and the settings, and say how to mend what is wrong.
     Doctor(doctor::Doctor),
+    /// Say how much a memory holds, and what it hashes to.
+    State(state::State),
     /// Print the OpenAPI document.
     Openapi,
     /// Print the table of error codes as markdown.
@@ -112,6 +116,7 @@ pub fn main() -> ExitCode {
             Command::Model(command) => command.run().await,
             Command::Reembed(command) => command.run().await,
             Command::Doctor(command) => command.run().await,
+            Command::State(command) => command.run().await,
             Command::Openapi => print_openapi(),
             Command::Errors => say(&crate::http::render_error_docs()),
         }
@@ -164,6 +169,9 @@ fn fail(error: &anyhow::Error) -> ExitCode {
         told.push_str("  next: check DATABASE_URL with `quipu doctor`\n");
     }
     let _ = std::io::stderr().lock().write_all(told.as_bytes());
+    if let Some(refused) = error.downcast_ref::<client::Refused>() {
+        return ExitCode::from(client::exit_code(refused));
+    }
     let code = match error.downcast_ref::<Error>().map(Error::code) {
         Some("unauthenticated" | "forbidden") => 3,
         Some(code) if code.ends_with("_not_found") => 4,

@@ -4,10 +4,11 @@ use axum::Json;
 use axum::extract::State;
 use axum::response::Response;
 use jiff::Timestamp;
+use quipu_core::Episode;
 use quipu_core::{Job, JobId};
 use quipu_engine::chat::{ModelCall, ModelSum};
 use quipu_engine::facts::{Contradiction, True};
-use quipu_engine::learn::{EpisodeRecord, PassRecord};
+use quipu_engine::learn::PassRecord;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
@@ -40,8 +41,8 @@ pub struct EpisodeView {
     prompt: String,
 }
 
-impl From<&EpisodeRecord> for EpisodeView {
-    fn from(episode: &EpisodeRecord) -> Self {
+impl From<&Episode> for EpisodeView {
+    fn from(episode: &Episode) -> Self {
         Self {
             id: episode.id.to_string(),
             session_id: episode.session.clone(),

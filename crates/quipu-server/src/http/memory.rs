@@ -227,8 +227,8 @@ impl CreateMemory {
             importance: self.importance.unwrap_or(blank.importance),
             evidence: self
                 .evidence
-                .into_iter()
-                .map(|e| quipu_core::Evidence { kind: e.kind, description: e.description })
+                .iter()
+                .map(|e| quipu_core::Evidence::of(&e.kind, &e.description))
                 .collect(),
             reasoning: self.reasoning,
         };

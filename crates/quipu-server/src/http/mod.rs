@@ -17,6 +17,7 @@ mod proposals;
 mod request;
 mod search;
 mod sessions;
+mod state;
 mod usage;
 mod users;
 mod verbs;
@@ -138,6 +139,7 @@ fn api() -> OpenApiRouter<App> {
         .routes(routes!(learning::list_model_calls))
         .routes(routes!(living::consolidate))
         .routes(routes!(living::get_review))
+        .routes(routes!(state::get_state))
         .routes(routes!(policy::get_policy, policy::put_policy))
         .routes(routes!(policy::get_tenant_policy, policy::put_tenant_policy))
         .routes(routes!(context::get_session_context))

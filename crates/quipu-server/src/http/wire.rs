@@ -44,7 +44,7 @@ where
 }
 
 /// Something that supports a memory.
-#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+#[derive(Debug, Clone, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Evidence {
     #[serde(rename = "type")]
@@ -52,6 +52,25 @@ pub struct Evidence {
     pub kind: String,
     #[schema(example = "the last 5 orders were from Kroger")]
     pub description: String,
+}
+
+/// Something that supports a memory, and the turn it was said in.
+#[derive(Debug, Clone, Serialize, ToSchema)]
+pub struct EvidenceView {
+    #[serde(rename = "type")]
+    #[schema(example = "quote")]
+    pub kind: String,
+    #[schema(example = "I never fly before ten")]
+    pub description: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub turn_id: Option<String>,
+}
+
+impl From<&quipu_core::Evidence> for EvidenceView {
+    fn from(evidence: &quipu_core::Evidence) -> Self {
+        let quipu_core::Evidence { kind, description, turn } = evidence.clone();
+        Self { kind, description, turn_id: turn }
+    }
 }
 
 /// A memory, as it stands at the point in time that was asked about.
@@ -102,7 +121,7 @@ pub struct MemoryView {
     /// When it will be too faint to go into prompts unasked, if nobody says it again.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fades_at: Option<Timestamp>,
-    pub evidence: Vec<Evidence>,
+    pub evidence: Vec<EvidenceView>,
     pub reasoning: Option<String>,
     pub session_id: Option<String>,
     pub turn_ids: Vec<String>,
@@ -169,11 +188,7 @@ impl From<&Memory> for MemoryView {
             confidence: v.confidence,
             effective_confidence: v.effective_confidence(),
             fades_at: Belief::from(v).fades_at(),
-            evidence: claim
-                .evidence
-                .iter()
-                .map(|e| Evidence { kind: e.kind.clone(), description: e.description.clone() })
-                .collect(),
+            evidence: claim.evidence.iter().map(EvidenceView::from).collect(),
             reasoning: claim.reasoning.clone(),
             session_id: v.session.clone(),
             turn_ids: v.turns.clone(),

@@ -131,6 +131,7 @@ pub const TABLE: &[Row] = &[
         tried(Query("query"), Content, Own),
     ]),
     reads("get_review", &[]),
+    reads("get_state", &[]),
     reads("get_window", &[given(Path("session_id"), Session, SESSION)]),
     reads("get_why", &[
         given(Path("session_id"), Session, SESSION),
