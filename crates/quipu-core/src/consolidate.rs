@@ -139,6 +139,14 @@ pub fn step(standing: &Standing, now: Timestamp) -> Option<Step> {
     }
 }
 
+/// Whether a fact stands where its support still carries it. `first` is how it stood when it was first
+/// said; what was made of that by repetition needs the repetition.
+pub fn still_carried(version: &Version, first: &Version, turns: usize, sessions: usize) -> bool {
+    let rose = version.tier == Tier::Strong && first.tier != Tier::Strong;
+    let believed = version.state == State::Active && first.state == State::Candidate;
+    (!rose || turns >= STRONG_TURNS && sessions >= STRONG_SESSIONS) && (!believed || turns >= AGAIN)
+}
+
 /// Whether a night's work kept to its rule: every fact that was there is there, in the same words,
 /// and nothing was added.
 pub fn only_restands(before: &[Version], after: &[Version]) -> bool {

@@ -18,6 +18,8 @@ words!(
         Title = "title",
         // Sums up the early part of a long chat.
         Compress = "compress",
+        // Tells again what happened in a stretch of turns, some of which are gone.
+        Retell = "retell",
         // Weighs again what was learned, and lets go of what has had its time.
         Upkeep = "upkeep",
     }

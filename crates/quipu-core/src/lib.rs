@@ -12,6 +12,7 @@
 //! [`name`] (memories by name); [`recall`] finds what bears on it, [`context`] puts that into a prompt.
 
 pub mod caller;
+pub mod cascade;
 pub mod consolidate;
 pub mod context;
 pub mod detect;
@@ -41,6 +42,7 @@ pub mod when;
 mod word;
 
 pub use caller::{Caller, CallerKind, Permission};
+pub use cascade::{Depth, Fate, Going, Sources};
 pub use detect::{Detected, Detector};
 pub use domain::{Domain, builtin_domains};
 pub use episode::Episode;

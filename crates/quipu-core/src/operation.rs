@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::caller::CallerKind;
+use crate::cascade::Sources;
 use crate::id::{FactId, OperationId};
 use crate::origin::Voice;
 use crate::time::Timestamp;
@@ -103,4 +104,7 @@ pub struct Operation {
     /// The versions of the policy it was made under: the tenant's and the user's.
     #[serde(default)]
     pub policy: Option<String>,
+    /// What it took away or brought back besides facts.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sources: Option<Sources>,
 }

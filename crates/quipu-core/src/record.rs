@@ -21,7 +21,7 @@ pub struct Stamp {
 
 impl Stamp {
     /// The same claim as `version`, held from now on.
-    fn copy(&mut self, version: &Version) -> Version {
+    pub(crate) fn copy(&mut self, version: &Version) -> Version {
         Version {
             id: self.ids.version(),
             known: Period::since(self.at),

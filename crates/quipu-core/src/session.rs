@@ -68,6 +68,9 @@ pub struct Session {
     pub keep: Keep,
     /// Nothing said here is kept.
     pub incognito: bool,
+    /// If a model gave the title: the last turn it was made from.
+    #[serde(default)]
+    pub named_from: Option<i32>,
 }
 
 impl Session {
@@ -86,6 +89,7 @@ impl Session {
             summary_through: 0,
             keep: Keep::Full,
             incognito: false,
+            named_from: None,
         }
     }
 

@@ -72,7 +72,18 @@ pub fn of_episodes(episodes: &[Episode]) -> String {
 /// Chats and what was said in them.
 pub fn of_sessions(sessions: &[Session], turns: &[Turn]) -> String {
     let sessions = sessions.iter().filter(|session| session.trashed_at.is_none());
-    digest(sessions.map(|session| json!(session)).chain(turns.iter().map(|turn| json!(turn))))
+    digest(sessions.map(held_session).chain(turns.iter().map(|turn| json!(turn))))
+}
+
+/// What was made of the turns by a model can be made again, and is no part of the state.
+fn held_session(session: &Session) -> Value {
+    let title = session.title.as_ref().filter(|_| session.named_from.is_none());
+    json!({
+        "id": session.id, "title": title, "opened_at": session.opened_at,
+        "last_turn_at": session.last_turn_at, "turns": session.turns, "state": session.state,
+        "closed_at": session.closed_at, "extracted_through": session.extracted_through,
+        "keep": session.keep,
+    })
 }
 
 /// The digest of these values as a set: their order says nothing.

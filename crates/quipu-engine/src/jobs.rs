@@ -124,6 +124,7 @@ impl Engine {
             JobKind::Extract => self.extract(&request, job).await,
             JobKind::Title => self.title_session(&request, job).await,
             JobKind::Compress => self.compress_session(&request, job).await,
+            JobKind::Retell => self.retell(&request, job).await,
             JobKind::Upkeep => self.look_after(&request, job).await,
         }
     }
@@ -188,7 +189,7 @@ impl Engine {
     /// time; if there is none, when the next is written.
     async fn look_after(&self, request: &Request, job: &Claimed) -> Result<(), Failed> {
         self.purge(request).await?;
-        self.purge_sessions(request).await?;
+        self.purge_sources(request).await?;
         self.consolidate(request, false).await?;
         let scope = self.store.write(job.tenant, job.user).await?;
         if !job::is_held(&scope, job).await? {

@@ -11,6 +11,7 @@
 //! tenant's users and domains.
 
 pub mod access;
+pub mod cascade;
 pub mod chat;
 pub mod consolidate;
 pub mod context;

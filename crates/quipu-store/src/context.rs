@@ -355,7 +355,7 @@ pub async fn stats(scope: &Scope, now: Timestamp) -> Result<Stats> {
     }
     const TYPES: &str =
         "select type, count(*) from usage where user_id = $1 group by type order by type";
-    const COUNTS: &str = "select (select count(*) from turn where user_id = $1), \
+    const COUNTS: &str = "select (select count(*) from turn where user_id = $1 and withdrawn_by is null), \
                           (select count(*) from session where user_id = $1), \
                           (select count(*) from retrieval where user_id = $1)";
     let user = scope.user().uuid();

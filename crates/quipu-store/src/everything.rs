@@ -47,7 +47,7 @@ pub async fn episodes(scope: &Scope) -> Result<Vec<Episode>> {
     const SQL: &str = concat!(
         "select ",
         episode_columns!(),
-        " from episode where user_id = $1 \
+        " from episode where user_id = $1 and withdrawn_by is null \
            and session_id not in (select session_id from session where user_id = $1 \
              and trashed_at is not null) \
           order by started_at, episode_id"
@@ -69,7 +69,7 @@ pub async fn turns(scope: &Scope) -> Result<Vec<Turn>> {
     const SQL: &str = concat!(
         "select ",
         turn_columns!(),
-        " from turn where user_id = $1 \
+        " from turn where user_id = $1 and withdrawn_by is null \
            and session_id not in (select session_id from session where user_id = $1 \
              and (trashed_at is not null or incognito)) \
           order by session_id, number"

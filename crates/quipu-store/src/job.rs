@@ -167,7 +167,13 @@ pub async fn oldest(scope: &Scope) -> Result<Oldest> {
     const SQL: &str = "select least( \
           (select min(known_from) from fact_version \
             where user_id = $1 and known_until is null and state = 'trashed'), \
-          (select min(trashed_at) from session where user_id = $1)), \
+          (select min(trashed_at) from session where user_id = $1), \
+          (select min(o.recorded_at) from operation o where o.user_id = $1 \
+             and o.sources is not null and (o.sources->>'gone')::boolean \
+             and (exists (select 1 from turn t where t.user_id = $1 \
+                    and t.withdrawn_by = o.operation_id) \
+               or exists (select 1 from episode e where e.user_id = $1 \
+                    and e.withdrawn_by = o.operation_id)))), \
         (select min(known_from) from fact_version \
           where user_id = $1 and known_until is null and state = 'candidate'), \
         (select min(created_at) from idempotency where user_id = $1), \

@@ -157,11 +157,17 @@ pub(crate) fn episode(row: &Row) -> Result<Episode> {
     })
 }
 
-pub fn open_episode(batch: &mut Batch, scope: &Scope, new: &Episode) {
+/// Keeps an episode; `made_for` is the operation after which it was told again.
+pub fn open_episode(
+    batch: &mut Batch,
+    scope: &Scope,
+    new: &Episode,
+    made_for: Option<OperationId>,
+) {
     const SQL: &str = concat!(
         "insert into episode (user_id, tenant_id, ",
         episode_columns!(),
-        ") values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)"
+        ", made_for) values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)"
     );
     batch.push_one(
         SQL,
@@ -180,6 +186,7 @@ pub fn open_episode(batch: &mut Batch, scope: &Scope, new: &Episode) {
             Box::new(new.pass.uuid()),
             Box::new(new.prompt.clone()),
             Box::new(new.recorded_at),
+            Box::new(made_for.map(OperationId::uuid)),
         ],
     );
 }
@@ -201,7 +208,7 @@ pub async fn episodes(
     const SQL: &str = concat!(
         "select ",
         episode_columns!(),
-        " from episode where user_id = $1 and ($2::text is null or session_id = $2) \
+        " from episode where user_id = $1 and withdrawn_by is null and ($2::text is null or session_id = $2) \
            and session_id not in (select session_id from session where user_id = $1 \
              and trashed_at is not null) \
            and ($3::timestamptz is null or (ended_at, episode_id) < ($3, $4)) \

@@ -5,6 +5,7 @@
 //! are reached through a [`Directory`]. Row-level security holds the same line in the database.
 //! This crate knows values, not use cases: it decides nothing about a memory.
 
+pub mod cascade;
 pub mod consolidation;
 pub mod context;
 pub mod crash;

@@ -12,7 +12,7 @@ use crate::scope::{Batch, Param, Scope};
 macro_rules! operation_columns {
     () => {
         "o.operation_id, o.verb, o.recorded_at, o.caller, o.credential, o.origin, o.extracted, \
-         o.facts, o.undoes, o.policy"
+         o.facts, o.undoes, o.policy, o.sources"
     };
 }
 
@@ -29,6 +29,7 @@ fn operation(row: &Row) -> Result<Operation> {
         undoes: c.take::<Option<Uuid>>()?.map(OperationId::from_uuid),
         undone_by: None,
         policy: c.take()?,
+        sources: c.maybe_json()?,
     })
 }
 
@@ -69,8 +70,9 @@ pub async fn last_at(scope: &Scope) -> Result<Option<Timestamp>> {
 
 pub fn insert(batch: &mut Batch, scope: &Scope, operation: &Operation) {
     const SQL: &str = "insert into operation (user_id, tenant_id, operation_id, recorded_at, \
-                       verb, caller, credential, origin, extracted, facts, undoes, policy) \
-                       values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)";
+                       verb, caller, credential, origin, extracted, facts, undoes, policy, \
+                       sources) \
+                       values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)";
     let facts: Vec<Uuid> = operation.facts.iter().map(|fact| fact.uuid()).collect();
     batch.push(
         SQL,
@@ -87,6 +89,7 @@ pub fn insert(batch: &mut Batch, scope: &Scope, operation: &Operation) {
             Box::new(facts),
             Box::new(operation.undoes.map(OperationId::uuid)),
             Box::new(operation.policy.clone()),
+            Box::new(operation.sources.as_ref().and_then(|s| serde_json::to_value(s).ok())),
         ],
     );
 }

@@ -39,6 +39,12 @@ impl<'r> Columns<'r> {
         serde_json::from_value(value).map_err(|e| self.corrupt(e.to_string()))
     }
 
+    /// A document that need not be there.
+    pub(crate) fn maybe_json<T: serde::de::DeserializeOwned>(&mut self) -> Result<Option<T>> {
+        let value: Option<serde_json::Value> = self.take()?;
+        value.map(serde_json::from_value).transpose().map_err(|e| self.corrupt(e.to_string()))
+    }
+
     fn corrupt(&self, what: String) -> Error {
         Error::Corrupt { table: self.table, what }
     }

@@ -1,6 +1,6 @@
 //! Sessions and their turns.
 
-use quipu_core::{Keep, Origin, Role, Session, SessionState, Timestamp, Turn, TurnId};
+use quipu_core::{Keep, OperationId, Origin, Role, Session, SessionState, Timestamp, Turn, TurnId};
 use serde::{Deserialize, Serialize};
 use tokio_postgres::Row;
 use uuid::Uuid;
@@ -12,7 +12,7 @@ use crate::scope::{Batch, Param, Scope};
 macro_rules! session_columns {
     () => {
         "session_id, title, opened_at, last_turn_at, turns, state, closed_at, trashed_at, \
-         extracted_through, summary, summary_through, store, incognito"
+         extracted_through, summary, summary_through, store, incognito, named_from"
     };
 }
 
@@ -40,6 +40,7 @@ pub(crate) fn session(row: &Row) -> Result<Session> {
         summary_through: c.take()?,
         keep: c.word(Keep::parse)?,
         incognito: c.take()?,
+        named_from: c.take()?,
     })
 }
 
@@ -151,8 +152,8 @@ pub fn open(batch: &mut Batch, scope: &Scope, new: &Session) {
 
 /// Puts a session's standing as it is given: its title, its state, whether it is in the trash.
 pub fn put(batch: &mut Batch, scope: &Scope, session: &Session) {
-    const SQL: &str = "update session set title = $3, state = $4, closed_at = $5, trashed_at = $6 \
-                        where user_id = $1 and session_id = $2";
+    const SQL: &str = "update session set title = $3, state = $4, closed_at = $5, trashed_at = $6, \
+                        named_from = $7 where user_id = $1 and session_id = $2";
     batch.push_one(
         SQL,
         vec![
@@ -162,8 +163,25 @@ pub fn put(batch: &mut Batch, scope: &Scope, session: &Session) {
             Box::new(session.state.as_str()),
             Box::new(session.closed_at),
             Box::new(session.trashed_at),
+            Box::new(session.named_from),
         ],
     );
+}
+
+/// Says which operation put a session into the trash; none if it was taken out again.
+pub fn mark(batch: &mut Batch, scope: &Scope, id: &str, by: Option<OperationId>) {
+    const SQL: &str = "update session set withdrawn_by = $3 where user_id = $1 and session_id = $2";
+    let by = by.map(OperationId::uuid);
+    batch.push(SQL, vec![Box::new(scope.user().uuid()), Box::new(id.to_owned()), Box::new(by)]);
+}
+
+/// The operation that put a session into the trash, if it is there.
+pub async fn withdrawn_by(scope: &Scope, id: &str) -> Result<Option<OperationId>> {
+    const SQL: &str = "select withdrawn_by from session where user_id = $1 and session_id = $2 \
+                         and trashed_at is not null";
+    let rows = scope.query(SQL, &[&scope.user().uuid(), &id]).await?;
+    let by: Option<Option<Uuid>> = one(&rows, |row| Columns::of(row, "session").take())?;
+    Ok(by.flatten().map(OperationId::from_uuid))
 }
 
 /// Says that a session was learned from up to a turn. It fails if somebody else said so before.
@@ -302,7 +320,7 @@ pub async fn turns(scope: &Scope, of: &str, after: i32, limit: i64) -> Result<Ve
         "select ",
         turn_columns!(),
         " from turn where user_id = $1 and session_id = $2 and number > $3 \
-          order by number limit $4"
+           and withdrawn_by is null order by number limit $4"
     );
     let params: [Param<'_>; 4] = [&scope.user().uuid(), &of, &after, &limit];
     all(&scope.query(SQL, &params).await?, turn)
@@ -310,8 +328,11 @@ pub async fn turns(scope: &Scope, of: &str, after: i32, limit: i64) -> Result<Ve
 
 /// The turns with these ids, in whatever order.
 pub async fn turns_by_id(scope: &Scope, ids: &[Uuid]) -> Result<Vec<Turn>> {
-    const SQL: &str =
-        concat!("select ", turn_columns!(), " from turn where user_id = $1 and turn_id = any($2)");
+    const SQL: &str = concat!(
+        "select ",
+        turn_columns!(),
+        " from turn where user_id = $1 and turn_id = any($2) and withdrawn_by is null"
+    );
     all(&scope.query(SQL, &[&scope.user().uuid(), &ids]).await?, turn)
 }
 
@@ -320,7 +341,8 @@ pub async fn turn_numbered(scope: &Scope, of: &str, number: i32) -> Result<Optio
     const SQL: &str = concat!(
         "select ",
         turn_columns!(),
-        " from turn where user_id = $1 and session_id = $2 and number = $3"
+        " from turn where user_id = $1 and session_id = $2 and number = $3 \
+           and withdrawn_by is null"
     );
     one(&scope.query(SQL, &[&scope.user().uuid(), &of, &number]).await?, turn)
 }

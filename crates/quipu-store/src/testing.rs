@@ -45,6 +45,22 @@ impl TestDatabase {
         Store::connect(&self.connect()).expect("a pool for the test database")
     }
 
+    /// Every row of every table, one on a line, as the database's owner sees it.
+    pub async fn dump(&self) -> String {
+        let admin = self.admin().await;
+        let tables = "select tablename::text from pg_tables where schemaname = 'public'";
+        let mut dump = String::new();
+        for row in admin.query(tables, &[]).await.expect("tables") {
+            let table: String = row.get(0);
+            let sql = format!("select '{table} ' || replace(t::text, chr(10), ' ') from {table} t");
+            for row in admin.query(&sql, &[]).await.expect("rows") {
+                dump.push_str(row.get(0));
+                dump.push('\n');
+            }
+        }
+        dump
+    }
+
     /// A connection that sees everything, for tests that look behind the store's back.
     pub async fn admin(&self) -> Client {
         client(&self.url()).await

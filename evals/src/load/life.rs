@@ -135,6 +135,7 @@ fn operation(person: &Person, verb: Verb, stamp: &Stamp, facts: Vec<FactId>) -> 
         undoes: None,
         undone_by: None,
         policy: None,
+        sources: None,
     }
 }
 

@@ -22,6 +22,40 @@ pub struct Receipt {
     pub answers: i32,
 }
 
+/// How far a source's going reached, counted.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Reached {
+    pub turns: usize,
+    pub episodes: usize,
+    /// Memories that went too, that rest on less now, and that stay because their person said so.
+    pub withdrawn: usize,
+    pub weakened: usize,
+    pub kept: usize,
+    pub portraits: usize,
+}
+
+impl std::fmt::Display for Reached {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let many = |count: usize, one: &str, more: &str| match count {
+            0 => None,
+            1 => Some(format!("1 {one}")),
+            _ => Some(format!("{count} {more}")),
+        };
+        let parts: Vec<String> = [
+            many(self.turns, "turn", "turns"),
+            many(self.withdrawn, "memory", "memories"),
+            many(self.weakened, "memory with less support", "memories with less support"),
+            many(self.episodes, "episode", "episodes"),
+            many(self.portraits, "portrait", "portraits"),
+        ]
+        .into_iter()
+        .flatten()
+        .collect();
+        f.write_str(if parts.is_empty() { "nothing else" } else { "" })?;
+        f.write_str(&parts.join(", "))
+    }
+}
+
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Outcome {
     pub verb: Verb,
@@ -31,6 +65,9 @@ pub struct Outcome {
     pub memories: Vec<Memory>,
     pub link: Option<Link>,
     pub receipts: Vec<Receipt>,
+    /// What went with a source that was taken away.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reached: Option<Reached>,
     /// Words for the assistant to read.
     pub message: String,
 }
@@ -43,6 +80,7 @@ impl Outcome {
             memories: Vec::new(),
             link: None,
             receipts: Vec::new(),
+            reached: None,
             message,
         }
     }

@@ -7,6 +7,7 @@ use super::leave::check_human;
 use super::outcome::Outcome;
 use super::update::remaining;
 use super::write::{Begun, Effect, Writing};
+use crate::cascade::back;
 use crate::error::{Error, Result};
 use crate::{Engine, Request};
 
@@ -37,7 +38,7 @@ impl Engine {
     }
 }
 
-async fn reverse(mut writing: Writing<'_>, id: OperationId) -> Result<Outcome> {
+pub(crate) async fn reverse(mut writing: Writing<'_>, id: OperationId) -> Result<Outcome> {
     let request = writing.request;
     let scope = &writing.scope;
     let target = operation::find(scope, id).await?.ok_or(Error::OperationNotFound)?;
@@ -80,6 +81,10 @@ async fn reverse(mut writing: Writing<'_>, id: OperationId) -> Result<Outcome> {
         }
     }
 
+    let back = match &target.sources {
+        Some(sources) => Some(back(&writing, &target, sources).await?),
+        None => None,
+    };
     let stamp = &mut writing.stamp;
     let changes = record::reverse(&opened, &closed, stamp);
     let known = Period::since(stamp.at);
@@ -104,7 +109,7 @@ async fn reverse(mut writing: Writing<'_>, id: OperationId) -> Result<Outcome> {
         closes_links,
         also: target.facts,
         undoes: Some(id),
-        ..Effect::default()
+        ..back.unwrap_or_default()
     };
     match writing.finish(Verb::Undo, effect, outcome).await {
         // Somebody else has taken the place in the meantime.

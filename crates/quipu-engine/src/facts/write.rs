@@ -6,7 +6,9 @@
 use futures_util::{future::OptionFuture, try_join};
 use quipu_core::recall::passage::{Passage, of_version};
 use quipu_core::time::{after, micros};
-use quipu_core::{Changes, FactId, Ids, Link, Operation, OperationId, Stamp, State, Verb, Version};
+use quipu_core::{
+    Changes, FactId, Ids, Link, Operation, OperationId, Sources, Stamp, State, Verb, Version,
+};
 use quipu_store::passage::{self, Change};
 use quipu_store::{Batch, Scope, context, directory, fact, idempotency, link, operation, policy};
 
@@ -40,6 +42,12 @@ pub(crate) struct Effect {
     /// Facts that the operation is about besides those whose versions it opens or closes.
     pub(crate) also: Vec<FactId>,
     pub(crate) undoes: Option<OperationId>,
+    /// What is taken away or brought back besides facts.
+    pub(crate) sources: Option<Sources>,
+    /// Passages of what is brought back.
+    pub(crate) passages: Vec<Passage>,
+    /// Facts that must leave every prompt at once, though something of them stays.
+    pub(crate) thaws: Vec<FactId>,
     /// What else is written in the same transaction.
     pub(crate) with: Batch,
 }
@@ -62,7 +70,7 @@ impl Effect {
     /// What recall will find of the versions that are active now.
     fn passages(&self) -> Vec<Passage> {
         let active = self.changes.opens.iter().filter(|v| v.state == State::Active);
-        active.flat_map(of_version).collect()
+        active.flat_map(of_version).chain(self.passages.iter().cloned()).collect()
     }
 
     /// The facts that were taken back: closed, and nothing active opened in their place. They must
@@ -72,7 +80,7 @@ impl Effect {
             self.changes.opens.iter().any(|v| v.fact == fact && v.state == State::Active)
         };
         let closed = self.changes.closes.iter().map(|(fact, _)| *fact);
-        closed.filter(|fact| !stays(*fact)).collect()
+        closed.filter(|fact| !stays(*fact)).chain(self.thaws.iter().copied()).collect()
     }
 }
 
@@ -111,6 +119,10 @@ impl Engine {
 }
 
 impl Writing<'_> {
+    pub(crate) fn request(&self) -> &Request {
+        self.request
+    }
+
     /// Checks the caller's `If-Match` against the version a reader would see now.
     pub(super) fn check_match(&self, known: &[Version]) -> Result<()> {
         let shown = current(known, self.request.moment.now).map(|v| v.id);
@@ -139,6 +151,7 @@ impl Writing<'_> {
             undoes: effect.undoes,
             undone_by: None,
             policy: self.policy.clone(),
+            sources: effect.sources.clone(),
         };
         let (scope, at) = (&self.scope, self.stamp.at);
         let mut batch = Batch::default();
@@ -150,7 +163,8 @@ impl Writing<'_> {
         for new in &effect.opens_links {
             link::open(&mut batch, scope, new);
         }
-        let removes = matches!(verb, Verb::Erase | Verb::Purge);
+        let removes = matches!(verb, Verb::Erase | Verb::Purge)
+            || effect.sources.as_ref().is_some_and(|sources| sources.gone);
         let passages = effect.passages();
         passage::bump(&mut batch, scope, if removes { Change::Removed } else { Change::Facts });
         passage::insert(&mut batch, scope, &passages);

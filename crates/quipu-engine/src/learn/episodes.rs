@@ -43,7 +43,7 @@ pub(super) fn write(
         prompt: pass.prompt.clone(),
         recorded_at: stamp.at,
     };
-    learning::open_episode(batch, scope, &episode);
+    learning::open_episode(batch, scope, &episode, None);
     let running = match &plan.session.summary {
         Some(before) => format!("{before} {summary}"),
         None => summary,

@@ -8,6 +8,7 @@
 mod apply;
 mod episodes;
 mod plan;
+mod retell;
 mod small;
 
 pub use quipu_store::learning::{EpisodePlace as EpisodeCursor, Pass as PassRecord};

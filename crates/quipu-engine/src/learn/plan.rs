@@ -41,7 +41,8 @@ pub(super) struct Plan {
 
 impl Plan {
     pub(super) fn first(&self) -> i32 {
-        self.turns.first().map_or(0, |turn| turn.number)
+        // Turns right after the watermark may be gone: they are behind it too.
+        self.session.extracted_through + 1
     }
 
     pub(super) fn last(&self) -> i32 {

@@ -1,17 +1,13 @@
-//! The small questions: a name for a chat, a summary of its early part. And letting go of guesses.
+//! The small questions: a name for a chat, a summary of its early part.
 
 use std::time::Duration;
 
-use jiff::SignedDuration;
 use quipu_core::Session;
 use quipu_core::learn::answer::{Unreadable, unfenced};
 use quipu_core::learn::judge::safe_summary;
 use quipu_core::learn::{Transcript, prompt};
-use quipu_core::limits::{TRASH_DAYS, USAGE_DAYS};
-use quipu_core::time::micros;
 use quipu_store::job::{self, Claimed};
-use quipu_store::passage::{self, Change};
-use quipu_store::{Batch, ledger, session};
+use quipu_store::{Batch, session};
 
 use super::plan::domains;
 use crate::error::Result;
@@ -25,8 +21,6 @@ const BEGINNING: i64 = 4;
 /// How many turns one summary takes in, and how many of the latest it leaves alone.
 const SUMMED_UP: i64 = 80;
 const LEFT_ALONE: i32 = 4;
-/// How much one night lets go of.
-const AT_ONCE: i64 = 500;
 
 impl Engine {
     /// Names a chat after its first exchange, unless somebody has named it since.
@@ -58,7 +52,9 @@ impl Engine {
         let there = session::find(&scope, &job.key).await?;
         let unnamed = there.filter(|s| s.title.is_none() && s.trashed_at.is_none());
         if let (Some(session), Some(title)) = (unnamed, title) {
-            session::put(&mut batch, &scope, &Session { title: Some(title), ..session });
+            let named_from = turns.last().map(|turn| turn.number);
+            let named = Session { title: Some(title), named_from, ..session };
+            session::put(&mut batch, &scope, &named);
         }
         job::finish(&mut batch, &scope, job);
         scope.run(&batch).await?;
@@ -102,28 +98,10 @@ impl Engine {
         scope.run(&batch).await?;
         Ok(scope.commit().await?)
     }
-
-    /// Removes sessions that have lain in the trash for thirty days.
-    pub(crate) async fn purge_sessions(&self, request: &Request) -> Result<()> {
-        let scope = self.writing(request).await?;
-        let now = micros(request.moment.now);
-        let days = |count: i64| SignedDuration::from_hours(24 * count);
-        ledger::forget_before(&scope, now - days(USAGE_DAYS)).await?;
-        let old = session::trashed_before(&scope, now - days(TRASH_DAYS), AT_ONCE).await?;
-        let mut batch = Batch::default();
-        for id in &old {
-            session::remove(&mut batch, &scope, id);
-        }
-        if !old.is_empty() {
-            passage::bump(&mut batch, &scope, Change::Removed);
-        }
-        scope.run(&batch).await?;
-        Ok(scope.commit().await?)
-    }
 }
 
 /// One text out of an answer.
-fn field(name: &'static str) -> impl Fn(&str) -> Result<String, Unreadable> {
+pub(super) fn field(name: &'static str) -> impl Fn(&str) -> Result<String, Unreadable> {
     move |text| {
         let value: serde_json::Value =
             serde_json::from_str(unfenced(text)).map_err(|_| Unreadable("not a JSON document"))?;

@@ -2,14 +2,13 @@
 
 use futures_util::try_join;
 use quipu_core::policy::{Policy, Trigger};
-use quipu_core::recall::passage::of_turn;
 use quipu_core::time::micros;
 use quipu_core::{Caller, JobKind, Session, SessionState, Timestamp, Turn};
-use quipu_store::passage::{self, Change};
 use quipu_store::{Batch, Scope, job, session};
 use serde::{Deserialize, Serialize};
 
 use super::{answered, check_title, job_id, keep_answer};
+use crate::cascade::Source;
 use crate::error::{Error, Result};
 use crate::recall::Recall;
 use crate::{Engine, Request};
@@ -35,9 +34,6 @@ pub struct FoundSession {
     pub session: Session,
     pub best: Option<Turn>,
 }
-
-/// How many turns are made recallable again at a time.
-const TURNS_AT_A_TIME: i64 = 1_000;
 
 impl Engine {
     /// Closes a session. One that is not active stays as it is, so closing twice is closing once.
@@ -140,7 +136,7 @@ impl Engine {
                 return Err(Error::SessionNotFound);
             }
             if let Some(title) = edit.title {
-                session.title = title;
+                (session.title, session.named_from) = (title, None);
             }
             session.state = match (edit.archived, session.state) {
                 (Some(true), _) => SessionState::Archived,
@@ -150,34 +146,26 @@ impl Engine {
             if session.state == SessionState::Archived {
                 session.closed_at.get_or_insert(now);
             }
-            Ok(Change::Added)
+            Ok(())
         })
         .await
     }
 
-    /// Moves a session into the trash for thirty days. What was said in it is found no more.
+    /// Moves a session into the trash for thirty days, with what was learned from it alone.
     pub async fn trash_session(&self, request: &Request, id: &str) -> Result<Session> {
-        self.change_session(request, id, |session, now| {
-            session.trashed_at.get_or_insert(now);
-            Ok(Change::Removed)
-        })
-        .await
-    }
-
-    /// Takes a session out of the trash, with everything that was said in it.
-    pub async fn restore_session(&self, request: &Request, id: &str) -> Result<Session> {
-        self.change_session(request, id, |session, _| {
-            session.trashed_at.take().ok_or(quipu_core::Refusal::NotGone)?;
-            Ok(Change::Facts)
-        })
-        .await
+        let there = self.session(&request.caller, id, request.moment.now).await?;
+        if there.trashed_at.is_some() {
+            return Ok(there);
+        }
+        self.withdraw(request, &Source::Session(id.to_owned())).await?;
+        self.session(&request.caller, id, request.moment.now).await
     }
 
     async fn change_session(
         &self,
         request: &Request,
         id: &str,
-        change: impl FnOnce(&mut Session, Timestamp) -> Result<Change>,
+        change: impl FnOnce(&mut Session, Timestamp) -> Result<()>,
     ) -> Result<Session> {
         let scope = self.writing(request).await?;
         let (there, kept) =
@@ -186,37 +174,12 @@ impl Engine {
             return Ok(kept);
         }
         let mut session = there.ok_or(Error::SessionNotFound)?;
-        let was_trashed = session.trashed_at.is_some();
-        let seen = change(&mut session, micros(request.moment.now))?;
+        change(&mut session, micros(request.moment.now))?;
         let mut batch = Batch::default();
         session::put(&mut batch, &scope, &session);
-        match (was_trashed, session.trashed_at.is_some()) {
-            (false, true) => {
-                for kind in [JobKind::Close, JobKind::Extract, JobKind::Title, JobKind::Compress] {
-                    job::cancel(&mut batch, &scope, kind, id);
-                }
-                session::drop_passages(&mut batch, &scope, id);
-                passage::bump(&mut batch, &scope, seen);
-            }
-            (true, false) => {
-                passage::bump(&mut batch, &scope, seen);
-                let mut after = 0;
-                loop {
-                    let turns = session::turns(&scope, id, after, TURNS_AT_A_TIME).await?;
-                    let Some(last) = turns.last() else { break };
-                    after = last.number;
-                    let passages: Vec<_> = turns.iter().flat_map(of_turn).collect();
-                    passage::insert(&mut batch, &scope, &passages);
-                }
-            }
-            _ => {}
-        }
         keep_answer(&mut batch, &scope, request, &session, &[]);
         scope.run(&batch).await?;
         scope.commit().await?;
-        if session.trashed_at.is_some() {
-            self.forget_given(request.caller.user);
-        }
         Ok(session)
     }
 

@@ -1,6 +1,7 @@
 //! Stories about one user's memory, told to the engine over a real PostgreSQL.
 #![allow(clippy::unwrap_used, clippy::panic)]
 
+mod cascade;
 mod consolidate;
 mod fading;
 mod keys;

@@ -17,6 +17,7 @@ mod proposals;
 mod request;
 mod search;
 mod sessions;
+mod sources;
 mod state;
 mod usage;
 mod users;
@@ -133,6 +134,11 @@ fn api() -> OpenApiRouter<App> {
         .routes(routes!(sessions::life::get_why))
         .routes(routes!(sessions::life::beacon))
         .routes(routes!(learning::list_episodes))
+        .routes(routes!(sources::list_dependents))
+        .routes(routes!(sources::delete_turn))
+        .routes(routes!(sources::erase_turn))
+        .routes(routes!(sources::erase_session))
+        .routes(routes!(sources::delete_episode))
         .routes(routes!(learning::list_passes))
         .routes(routes!(learning::list_jobs))
         .routes(routes!(learning::retry_job))

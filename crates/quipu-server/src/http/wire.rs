@@ -10,6 +10,8 @@ use quipu_engine::facts::{HistoryEntry, LinkView as EngineLink, Memory, Outcome,
 use serde::{Deserialize, Deserializer, Serialize};
 use utoipa::ToSchema;
 
+use super::sources::ReachedView;
+
 /// An instant: RFC 3339, or a date, which means its first moment in UTC.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct When(pub Timestamp);
@@ -243,6 +245,9 @@ pub struct Written {
     /// Proof of what was removed for good.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub receipts: Vec<ReceiptView>,
+    /// What went with a source that was taken away.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reached: Option<ReachedView>,
     /// What it may be repeating, if that was asked for.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub similar: Vec<SimilarView>,
@@ -351,6 +356,7 @@ impl From<&Outcome> for Written {
             message: outcome.message.clone(),
             link: outcome.link.as_ref().map(|link| LinkView::new(link, None)),
             receipts: outcome.receipts.iter().map(ReceiptView::from).collect(),
+            reached: outcome.reached.as_ref().map(ReachedView::from),
             similar: Vec::new(),
         }
     }

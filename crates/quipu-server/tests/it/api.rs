@@ -16,4 +16,5 @@ mod record;
 mod review;
 mod search;
 mod sessions;
+mod sources;
 mod usage;

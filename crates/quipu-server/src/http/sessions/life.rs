@@ -159,7 +159,8 @@ pub async fn edit_session(
 
 /// Move a session to the trash.
 ///
-/// What was said in it is found no more. It can be restored for thirty days.
+/// What was said in it is found no more, and what was learned from it alone goes with it. It can be
+/// restored for thirty days.
 #[utoipa::path(delete, path = "/api/sessions/{session_id}", tag = "sessions", params(
     ("session_id" = String, Path, description = "The session's name")), responses(
     (status = 200, body = SessionView),

@@ -53,6 +53,8 @@ impl Things {
             Thing::EpisodeCursor,
             client.get("/api/episodes?limit=1").await.at("/next_cursor"),
         );
+        let last = client.get("/api/episodes?limit=1").await.at("/data/0/id");
+        self.put(Thing::Episode, last);
         for path in ["/api/episodes", "/api/passes"] {
             let list = client.get(path).await.expect(200);
             assert_eq!(list.each("id").len(), 2, "{path}: {}", list.text());
@@ -60,7 +62,11 @@ impl Things {
         }
         assert!(!client.get("/api/model-calls").await.each("model").is_empty());
 
-        for (thing, trash) in [(Thing::DeletableSession, false), (Thing::TrashedSession, true)] {
+        for (thing, trash) in [
+            (Thing::DeletableSession, false),
+            (Thing::ErasableSession, false),
+            (Thing::TrashedSession, true),
+        ] {
             let session = canary("chat");
             self.say(client, &session, &song).await;
             if trash {

@@ -79,6 +79,7 @@ const LINK: Foreign = Refused(&["link_not_found"]);
 const DOMAIN: Foreign = Refused(&["domain_not_found"]);
 const USER: Foreign = Refused(&["user_not_found"]);
 const SESSION: Foreign = Refused(&["session_not_found"]);
+const EPISODE: Foreign = Refused(&["episode_not_found"]);
 const JOB: Foreign = Refused(&["job_not_found"]);
 const RETRIEVAL: Foreign = Refused(&["retrieval_not_found"]);
 
@@ -132,6 +133,11 @@ pub const TABLE: &[Row] = &[
     ]),
     reads("get_review", &[]),
     reads("get_state", &[]),
+    reads("list_dependents", &[
+        given(Query("session_id"), Session, SESSION),
+        tried(Query("turn"), TurnNumber, SESSION),
+        tried(Query("episode_id"), Episode, Refused(&["malformed_query"])),
+    ]),
     reads("get_window", &[given(Path("session_id"), Session, SESSION)]),
     reads("get_why", &[
         given(Path("session_id"), Session, SESSION),
@@ -186,6 +192,18 @@ pub const TABLE: &[Row] = &[
     // Nobody reads its answer, so it says the same of every session.
     with_body(does(Write, "beacon", &[given(Body("session_id"), Session, Own)]), "{}"),
     does(Write, "learn_session", &[given(Path("session_id"), Session, SESSION), AGAIN]),
+    does(Write, "delete_turn", &[
+        given(Path("session_id"), DeletableSession, SESSION),
+        given(Path("number"), TurnNumber, Own),
+        AGAIN,
+    ]),
+    does(Erase, "erase_turn", &[
+        given(Path("session_id"), ErasableSession, SESSION),
+        given(Path("number"), TurnNumber, Own),
+        AGAIN,
+    ]),
+    does(Erase, "erase_session", &[given(Path("session_id"), ErasableSession, SESSION), AGAIN]),
+    does(Write, "delete_episode", &[given(Path("id"), Episode, EPISODE), AGAIN]),
     does(Write, "delete_session", &[given(Path("session_id"), DeletableSession, SESSION), AGAIN]),
     does(Write, "restore_session", &[given(Path("session_id"), TrashedSession, SESSION), AGAIN]),
     with_body(does(Write, "consolidate", &[AGAIN]), "{}"),

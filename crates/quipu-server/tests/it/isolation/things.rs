@@ -37,6 +37,10 @@ pub enum Thing {
     Session,
     DeletableSession,
     TrashedSession,
+    /// A session to be erased, turn by turn and whole.
+    ErasableSession,
+    /// An episode that can be deleted.
+    Episode,
     SessionCursor,
     /// The id of a turn.
     Turn,
@@ -95,6 +99,10 @@ impl Thing {
                 close_cursor(&place)
             }
             TurnCursor | TurnNumber => real.to_owned(),
+            Episode => {
+                let id: EpisodeId = parsed(real);
+                EpisodeId::from_uuid(near(id.uuid())).to_string()
+            }
             UsageCursor => {
                 let mut place: Value = open_cursor(real);
                 let fact = place["fact"].as_str().expect("a place").to_owned();
@@ -117,7 +125,9 @@ impl Thing {
                 close_cursor(&other_end(open_cursor(real).as_str().expect("a name")).into())
             }
             Words | Content | Digest | ContestDigest | Session | DeletableSession
-            | TrashedSession | IdempotencyKey | Domain(_) | User(_) | Key => other_end(real),
+            | TrashedSession | ErasableSession | IdempotencyKey | Domain(_) | User(_) | Key => {
+                other_end(real)
+            }
         }
     }
 }

@@ -1,0 +1,456 @@
+//! Taking a source away: a turn, an episode or a whole chat, and with it whatever rested on it alone.
+//! First what it would reach, then the going itself: into the trash, which undo brings back as a whole,
+//! or for good. What becomes of each fact is decided by the rules in the core.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use futures_util::try_join;
+use jiff::SignedDuration;
+use quipu_core::cascade as cascade_rules;
+use quipu_core::limits::{TRASH_DAYS, USAGE_DAYS};
+use quipu_core::recall::passage::of_turn;
+use quipu_core::time::micros;
+use quipu_core::{
+    Caller, Changes, Depth, Episode, EpisodeId, Fate, Going, JobKind, Operation, OperationId,
+    Origin, Session, Sources, Stamp, Timestamp, TurnId, Verb, Version, Voice,
+};
+use quipu_store::{Batch, Scope, cascade, erase, everything, fact, job, ledger, session};
+
+use crate::error::{Error, Result};
+use crate::facts::{Begun, Effect, Memory, Outcome, Reached, Receipt, Writing, as_memory, reverse};
+use crate::sessions::job_id;
+use crate::{Engine, Request};
+
+/// How many turns of one chat a going looks at.
+const MOST_TURNS: i32 = i32::MAX;
+/// How much one night removes.
+const PURGED_AT_ONCE: i64 = 500;
+
+/// Something that memories rest on.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Source {
+    Turn { session: String, number: i32 },
+    Episode(EpisodeId),
+    Session(String),
+}
+
+/// What rests on a source: what would go with it, what would weigh less, and what would stay.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Dependents {
+    pub reached: Reached,
+    pub memories: Vec<(Memory, Fate)>,
+    pub episodes: Vec<Episode>,
+}
+
+/// Everything a source's going is about.
+struct Reach {
+    session: Session,
+    whole: bool,
+    /// The turns that go themselves.
+    turns: Vec<TurnId>,
+    /// The turns that memories may no longer rest on.
+    going: Going,
+    episodes: Vec<Episode>,
+    histories: Vec<Vec<Version>>,
+    first: i32,
+}
+
+impl Engine {
+    /// What depends on this? What would go with a source, if it went now.
+    pub async fn dependents(
+        &self,
+        caller: &Caller,
+        source: &Source,
+        now: Timestamp,
+    ) -> Result<Dependents> {
+        let scope = self.reading(caller, now).await?;
+        let reach = reach(&scope, source, Depth::Trash).await?;
+        let mut ids = quipu_core::Ids::new(now, [0; 16]);
+        let mut stamp = Stamp { at: micros(now), operation: ids.operation(), ids };
+        let fates = fates(&reach, Depth::Trash, caller, &mut stamp)?;
+        let mut memories = Vec::new();
+        for (history, fate, _) in fates {
+            let known: Vec<Version> =
+                history.iter().filter(|v| v.known.until.is_none()).cloned().collect();
+            let shown = known.iter().max_by_key(|v| (v.valid.from, v.id));
+            memories.extend(shown.map(|v| (as_memory(v, &known, now), fate)));
+        }
+        let reached = counted(&reach, memories.iter().map(|(_, fate)| *fate));
+        Ok(Dependents { reached, memories, episodes: reach.episodes })
+    }
+
+    /// Takes a source away with what rests on it alone. It can be undone as a whole.
+    pub async fn withdraw(&self, request: &Request, source: &Source) -> Result<Outcome> {
+        self.take_away(request, source, Depth::Trash).await
+    }
+
+    /// Removes a source for good, with every quotation of it and everything that rests on it alone.
+    pub async fn erase_source(&self, request: &Request, source: &Source) -> Result<Outcome> {
+        self.take_away(request, source, Depth::Erase).await
+    }
+
+    async fn take_away(&self, request: &Request, source: &Source, depth: Depth) -> Result<Outcome> {
+        let mut writing = match self.begin(request).await? {
+            Begun::New(writing) => writing,
+            Begun::Again(outcome) => return Ok(outcome),
+        };
+        let reach = reach(&writing.scope, source, depth).await?;
+        let (mut effect, mut removed, mut counted_fates) = (Effect::default(), Vec::new(), vec![]);
+        for (history, fate, changes) in fates(&reach, depth, &request.caller, &mut writing.stamp)? {
+            let fact = history[0].fact;
+            counted_fates.push(fate);
+            if fate == Fate::Withdrawn && depth == Depth::Erase {
+                removed.push(fact);
+                continue;
+            }
+            if !changes.closes.is_empty() {
+                effect.thaws.push(fact);
+            }
+            merge(&mut effect.changes, changes);
+            effect.also.push(fact);
+        }
+        let reached = counted(&reach, counted_fates.into_iter());
+        let verb = if depth == Depth::Erase { Verb::Erase } else { Verb::Delete };
+        let word = if depth == Depth::Erase { "Erased" } else { "Moved to the trash" };
+        let mut outcome = Outcome::of(verb, format!("{word}: {reached}."));
+        for id in &removed {
+            let (at, by) = (writing.stamp.at, writing.stamp.operation);
+            let gone = erase::remove(&writing.scope, *id, verb, at, by).await?;
+            outcome.receipts.push(Receipt {
+                fact: *id,
+                erased_at: at,
+                versions: gone.versions,
+                links: gone.links,
+                evidence: gone.evidence,
+                answers: gone.answers,
+            });
+        }
+        effect.also.extend(removed);
+        outcome.reached = Some(reached);
+        let sources = Sources {
+            session: reach.whole.then(|| reach.session.id.clone()),
+            turns: if reach.whole { Vec::new() } else { reach.turns.clone() },
+            episodes: reach.episodes.iter().map(|episode| episode.id).collect(),
+            gone: true,
+        };
+        effect.with = self.going(&writing, &reach, &sources, depth).await?;
+        effect.sources = Some(sources);
+        writing.finish(verb, effect, outcome).await
+    }
+
+    /// What a source's going writes besides facts.
+    async fn going(
+        &self,
+        writing: &Writing<'_>,
+        reach: &Reach,
+        sources: &Sources,
+        depth: Depth,
+    ) -> Result<Batch> {
+        let (scope, stamp) = (&writing.scope, &writing.stamp);
+        let (by, id) = (stamp.operation, reach.session.id.as_str());
+        let mut batch = Batch::default();
+        if depth == Depth::Erase {
+            let cited: Vec<TurnId> = match reach.whole {
+                true => cascade::turn_ids(scope, id, 1, MOST_TURNS).await?,
+                false => reach.turns.clone(),
+            };
+            cascade::erase(&mut batch, scope, &cited, &sources.episodes, by, stamp.at);
+            if reach.whole {
+                for kind in [JobKind::Close, JobKind::Extract, JobKind::Title, JobKind::Compress] {
+                    job::cancel(&mut batch, scope, kind, id);
+                }
+                session::remove(&mut batch, scope, id);
+                return Ok(batch);
+            }
+        } else if reach.whole {
+            trash(&mut batch, scope, &reach.session, Some((by, stamp.at)));
+            return Ok(batch);
+        } else {
+            cascade::mark_turns(&mut batch, scope, &sources.turns, Some(by));
+            cascade::mark_episodes(&mut batch, scope, &sources.episodes, Some(by));
+        }
+        if sources.turns.is_empty() {
+            return Ok(batch);
+        }
+        let all = everything::episodes(scope).await?;
+        let told = told(&all, id, &sources.episodes);
+        cascade::forget_made(&mut batch, scope, id, reach.first, told.as_deref());
+        if self.has_chat() {
+            let now = stamp.at;
+            for (at, episode) in reach.episodes.iter().enumerate() {
+                let key = format!("{by} {} {} {id}", episode.first_turn, episode.last_turn);
+                let job = job_id(writing.request(), &format!("{at} retell"));
+                job::queue(&mut batch, scope, job, JobKind::Retell, &key, now, now);
+            }
+            if reach.session.has_news() && reach.session.closed_at.is_some() {
+                let job = job_id(writing.request(), "extract");
+                job::queue(&mut batch, scope, job, JobKind::Extract, id, now, now);
+            }
+        }
+        Ok(batch)
+    }
+
+    /// Removes for good the chats, turns and episodes that were taken away thirty days ago or longer,
+    /// with every quotation of them; and the ledger of what models were asked ninety days ago.
+    pub(crate) async fn purge_sources(&self, request: &Request) -> Result<()> {
+        let mut request = request.clone();
+        // It completes what its person did, and so may take a quotation from what they agreed to.
+        request.caller.voice = Voice::stated(Origin::UserSaid);
+        let Begun::New(mut writing) = self.begin(&request).await? else { return Ok(()) };
+        let scope = &writing.scope;
+        let days = |count: i64| SignedDuration::from_hours(24 * count);
+        let at = writing.stamp.at;
+        ledger::forget_before(scope, at - days(USAGE_DAYS)).await?;
+        let before = at - days(TRASH_DAYS);
+        let chats = session::trashed_before(scope, before, PURGED_AT_ONCE).await?;
+        let (mut turns, episodes) =
+            cascade::withdrawn_before(scope, before, PURGED_AT_ONCE).await?;
+        for id in &chats {
+            turns.extend(cascade::turn_ids(scope, id, 1, MOST_TURNS).await?);
+        }
+        if chats.is_empty() && turns.is_empty() && episodes.is_empty() {
+            return writing.close(Batch::default()).await;
+        }
+        let going: BTreeSet<String> = turns.iter().map(ToString::to_string).collect();
+        let names: Vec<String> = going.iter().cloned().collect();
+        let mut effect = Effect::default();
+        for id in cascade::citing(&writing.scope, &names).await? {
+            let history = fact::history(&writing.scope, id).await?;
+            let chats = chats_of(&writing.scope, std::slice::from_ref(&history)).await?;
+            let going = Going { turns: going.clone(), chats };
+            let (voice, stamp) = (request.caller.voice, &mut writing.stamp);
+            let becomes = cascade_rules::without(&history, &going, Depth::Erase, voice, stamp)?;
+            // What its person has brought back since, although its source stayed away, is theirs.
+            if let Some((Fate::Weakened | Fate::Kept, changes)) = becomes {
+                merge(&mut effect.changes, changes);
+            }
+        }
+        let (scope, by) = (&writing.scope, writing.stamp.operation);
+        cascade::erase(&mut effect.with, scope, &turns, &episodes, by, at);
+        for id in &chats {
+            session::remove(&mut effect.with, scope, id);
+        }
+        let outcome = Outcome::of(Verb::Purge, "Removed for good what was deleted.".into());
+        writing.finish(Verb::Purge, effect, outcome).await?;
+        Ok(())
+    }
+
+    /// Takes a session out of the trash, with what went with it. If something of that has been touched
+    /// since, the session comes back alone.
+    pub async fn restore_session(&self, request: &Request, id: &str) -> Result<Session> {
+        let writing = match self.begin(request).await? {
+            Begun::New(writing) => writing,
+            Begun::Again(_) => return self.session(&request.caller, id, request.moment.now).await,
+        };
+        let there = session::find(&writing.scope, id).await?.ok_or(Error::SessionNotFound)?;
+        if there.trashed_at.is_none() {
+            return Err(quipu_core::Refusal::NotGone.into());
+        }
+        let by =
+            session::withdrawn_by(&writing.scope, id).await?.ok_or(Error::OperationNotFound)?;
+        match reverse(writing, by).await {
+            Err(Error::UndoBlocked(_) | Error::NotUndoable) => {
+                let Begun::New(writing) = self.begin(request).await? else {
+                    return self.session(&request.caller, id, request.moment.now).await;
+                };
+                let sources = Sources { session: Some(id.to_owned()), ..Sources::default() };
+                let effect = returning(&writing, &sources, None).await?;
+                let outcome = Outcome::of(Verb::Restore, "Restored the chat.".into());
+                writing.finish(Verb::Restore, effect, outcome).await?;
+            }
+            other => {
+                other?;
+            }
+        }
+        self.session(&request.caller, id, request.moment.now).await
+    }
+}
+
+/// What undoing an operation on sources does to them: what it took away comes back, what it brought
+/// back goes again.
+pub(crate) async fn back(
+    writing: &Writing<'_>,
+    target: &Operation,
+    sources: &Sources,
+) -> Result<Effect> {
+    if sources.gone {
+        return returning(writing, sources, Some(target.id)).await;
+    }
+    let (scope, stamp) = (&writing.scope, &writing.stamp);
+    let mut batch = Batch::default();
+    if let Some(id) = &sources.session {
+        let there = session::find(scope, id).await?.ok_or(Error::NotUndoable)?;
+        trash(&mut batch, scope, &there, Some((stamp.operation, stamp.at)));
+    }
+    cascade::mark_turns(&mut batch, scope, &sources.turns, Some(stamp.operation));
+    cascade::mark_episodes(&mut batch, scope, &sources.episodes, Some(stamp.operation));
+    // Whatever was told again after the first going is as good now as it was then.
+    if let Some(first) = target.undoes {
+        let retold = cascade::retold(scope, first).await?;
+        cascade::mark_episodes(&mut batch, scope, &retold, None);
+    }
+    let sources = Sources { gone: true, ..sources.clone() };
+    Ok(Effect { with: batch, sources: Some(sources), ..Effect::default() })
+}
+
+/// Brings sources back. `after` is the operation that took them away, after which some of what happened
+/// may have been told again.
+async fn returning(
+    writing: &Writing<'_>,
+    sources: &Sources,
+    after: Option<OperationId>,
+) -> Result<Effect> {
+    let scope = &writing.scope;
+    let wanted = sources.turns.len() + sources.episodes.len();
+    let there = cascade::count(scope, &sources.turns, &sources.episodes).await?;
+    if there != wanted {
+        return Err(Error::NotUndoable);
+    }
+    let mut batch = Batch::default();
+    let mut turns = cascade::turns(scope, &sources.turns).await?;
+    if let Some(id) = &sources.session {
+        let there = session::find(scope, id).await?.ok_or(Error::NotUndoable)?;
+        trash(&mut batch, scope, &there, None);
+        turns.extend(session::turns(scope, id, 0, i64::MAX).await?);
+    }
+    cascade::mark_turns(&mut batch, scope, &sources.turns, None);
+    cascade::mark_episodes(&mut batch, scope, &sources.episodes, None);
+    if let Some(after) = after {
+        let retold = cascade::made_for(scope, after).await?;
+        cascade::mark_episodes(&mut batch, scope, &retold, Some(writing.stamp.operation));
+    }
+    Ok(Effect {
+        with: batch,
+        sources: Some(Sources { gone: false, ..sources.clone() }),
+        passages: turns.iter().flat_map(of_turn).collect(),
+        ..Effect::default()
+    })
+}
+
+/// Puts a chat into the trash, or takes it out. What recall has of it goes; what brings it back makes
+/// it anew.
+fn trash(batch: &mut Batch, scope: &Scope, there: &Session, by: Option<(OperationId, Timestamp)>) {
+    let trashed_at = by.map(|(_, at)| at);
+    session::put(batch, scope, &Session { trashed_at, ..there.clone() });
+    session::mark(batch, scope, &there.id, by.map(|(by, _)| by));
+    if by.is_some() {
+        for kind in [JobKind::Close, JobKind::Extract, JobKind::Title, JobKind::Compress] {
+            job::cancel(batch, scope, kind, &there.id);
+        }
+        session::drop_passages(batch, scope, &there.id);
+    }
+}
+
+async fn reach(scope: &Scope, source: &Source, depth: Depth) -> Result<Reach> {
+    let (name, first, last) = match source {
+        Source::Turn { session, number } => (session.clone(), *number, *number),
+        Source::Session(session) => (session.clone(), 1, MOST_TURNS),
+        Source::Episode(id) => {
+            let episode = cascade::find_episode(scope, *id).await?;
+            let episode = episode.ok_or(Error::EpisodeNotFound)?;
+            (episode.session, episode.first_turn, episode.last_turn)
+        }
+    };
+    let whole = matches!(source, Source::Session(_));
+    let there = session::find(scope, &name).await?;
+    let there = there.filter(|s| s.trashed_at.is_none() || (whole && depth == Depth::Erase));
+    let session = there.ok_or(Error::SessionNotFound)?;
+    let (ids, telling) = try_join!(
+        cascade::turn_ids(scope, &name, first, last),
+        cascade::telling(scope, &name, first, last)
+    )?;
+    let turns = match source {
+        Source::Turn { number, .. } => {
+            // One that was deleted can still be erased, and not be deleted again.
+            let there = session::turn_numbered(scope, &name, *number).await?;
+            if ids.is_empty() || (there.is_none() && depth == Depth::Trash) {
+                return Err(Error::TurnNotFound);
+            }
+            ids.clone()
+        }
+        // What was said stays; only what was told of it goes.
+        Source::Episode(_) => Vec::new(),
+        Source::Session(_) => ids.clone(),
+    };
+    let episodes = match source {
+        Source::Episode(id) => telling.into_iter().filter(|e| e.id == *id).collect(),
+        _ => telling,
+    };
+    let mut going: BTreeSet<String> = ids.iter().map(ToString::to_string).collect();
+    let names: Vec<String> = going.iter().cloned().collect();
+    let mut facts = match depth {
+        Depth::Trash => cascade::citing(scope, &names).await?,
+        Depth::Erase => cascade::ever_citing(scope, &names).await?,
+    };
+    if whole {
+        facts.extend(cascade::said_in(scope, &name).await?);
+        facts.sort_unstable();
+        facts.dedup();
+    }
+    let mut histories = Vec::new();
+    for id in facts {
+        histories.push(fact::history(scope, id).await?);
+    }
+    let chats = chats_of(scope, &histories).await?;
+    if whole {
+        // Turns of this chat that are not kept any more can only be told by where they were cited.
+        let versions = histories.iter().flatten().filter(|v| v.session.as_deref() == Some(&name));
+        let lost = versions.flat_map(|v| v.turns.iter()).filter(|turn| !chats.contains_key(*turn));
+        going.extend(lost.cloned());
+    }
+    let going = Going { turns: going, chats };
+    Ok(Reach { session, whole, turns, going, episodes, histories, first })
+}
+
+/// The chats of the turns that these facts rest on.
+async fn chats_of(scope: &Scope, histories: &[Vec<Version>]) -> Result<BTreeMap<String, String>> {
+    let cited = histories.iter().flatten().flat_map(|version| version.turns.iter());
+    let cited: BTreeSet<TurnId> = cited.filter_map(|turn| turn.parse().ok()).collect();
+    let cited: Vec<_> = cited.iter().map(|turn| turn.uuid()).collect();
+    let chats = cascade::chats(scope, &cited).await?;
+    Ok(chats.into_iter().map(|(turn, chat)| (turn.to_string(), chat)).collect())
+}
+
+type Fated<'h> = (&'h [Version], Fate, Changes);
+
+fn fates<'r>(
+    reach: &'r Reach,
+    depth: Depth,
+    caller: &Caller,
+    stamp: &mut Stamp,
+) -> Result<Vec<Fated<'r>>> {
+    let mut fates = Vec::new();
+    for history in &reach.histories {
+        let becomes = cascade_rules::without(history, &reach.going, depth, caller.voice, stamp)?;
+        if let Some((fate, changes)) = becomes {
+            fates.push((history.as_slice(), fate, changes));
+        }
+    }
+    Ok(fates)
+}
+
+fn counted(reach: &Reach, fates: impl Iterator<Item = Fate>) -> Reached {
+    let mut reached =
+        Reached { turns: reach.turns.len(), episodes: reach.episodes.len(), ..Reached::default() };
+    for fate in fates {
+        match fate {
+            Fate::Withdrawn => reached.withdrawn += 1,
+            Fate::Weakened => reached.weakened += 1,
+            Fate::Kept => reached.kept += 1,
+        }
+    }
+    reached
+}
+
+/// What happened in a chat as its episodes tell it, without some of them.
+fn told(episodes: &[Episode], of: &str, without: &[EpisodeId]) -> Option<String> {
+    let stays = |e: &&Episode| e.session == of && !without.contains(&e.id);
+    let told: Vec<&str> =
+        episodes.iter().filter(stays).map(|episode| episode.summary.as_str()).collect();
+    (!told.is_empty()).then(|| told.join(" "))
+}
+
+fn merge(into: &mut Changes, changes: Changes) {
+    into.closes.extend(changes.closes);
+    into.opens.extend(changes.opens);
+}

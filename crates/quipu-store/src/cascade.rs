@@ -1,0 +1,252 @@
+//! What rests on a source, and the taking away of sources: turns, episodes and whole chats. Taken away
+//! means hidden from every reader until it is brought back or removed for good.
+
+use quipu_core::{Episode, EpisodeId, FactId, OperationId, Timestamp, Turn, TurnId};
+use uuid::Uuid;
+
+use crate::error::Result;
+use crate::learning::{episode, episode_columns};
+use crate::row::{Columns, all, one};
+use crate::scope::{Batch, Param, Scope};
+use crate::session::{turn, turn_columns};
+
+/// The facts of which a version that is known now cites one of these turns.
+pub async fn citing(scope: &Scope, turns: &[String]) -> Result<Vec<FactId>> {
+    const SQL: &str = "select distinct fact_id from fact_version where user_id = $1 \
+                         and known_until is null and state <> 'trashed' and turns && $2 \
+                        order by fact_id";
+    facts(scope, SQL, &[&scope.user().uuid(), &turns]).await
+}
+
+/// The facts of which any version ever cited one of these turns.
+pub async fn ever_citing(scope: &Scope, turns: &[String]) -> Result<Vec<FactId>> {
+    const SQL: &str = "select distinct fact_id from fact_version where user_id = $1 \
+                         and turns && $2 order by fact_id";
+    facts(scope, SQL, &[&scope.user().uuid(), &turns]).await
+}
+
+/// The facts that were last said in a chat.
+pub async fn said_in(scope: &Scope, session: &str) -> Result<Vec<FactId>> {
+    const SQL: &str = "select distinct fact_id from fact_version where user_id = $1 \
+                         and known_until is null and state <> 'trashed' and session = $2 \
+                        order by fact_id";
+    facts(scope, SQL, &[&scope.user().uuid(), &session]).await
+}
+
+async fn facts(scope: &Scope, sql: &'static str, params: &[Param<'_>]) -> Result<Vec<FactId>> {
+    let rows = scope.query(sql, params).await?;
+    all(&rows, |row| Ok(FactId::from_uuid(Columns::of(row, "fact_version").take()?)))
+}
+
+/// The ids of a chat's turns from one number to another, also of those that were taken away.
+pub async fn turn_ids(scope: &Scope, of: &str, first: i32, last: i32) -> Result<Vec<TurnId>> {
+    const SQL: &str = "select turn_id from turn where user_id = $1 and session_id = $2 \
+                         and number between $3 and $4 order by number";
+    let rows = scope.query(SQL, &[&scope.user().uuid(), &of, &first, &last]).await?;
+    all(&rows, |row| Ok(TurnId::from_uuid(Columns::of(row, "turn").take()?)))
+}
+
+/// The chats of these turns, for those that are still there.
+pub async fn chats(scope: &Scope, turns: &[Uuid]) -> Result<Vec<(TurnId, String)>> {
+    const SQL: &str =
+        "select turn_id, session_id from turn where user_id = $1 and turn_id = any($2)";
+    all(&scope.query(SQL, &[&scope.user().uuid(), &turns]).await?, |row| {
+        let mut c = Columns::of(row, "turn");
+        Ok((TurnId::from_uuid(c.take()?), c.take()?))
+    })
+}
+
+/// Turns by their ids, also those that were taken away.
+pub async fn turns(scope: &Scope, ids: &[TurnId]) -> Result<Vec<Turn>> {
+    const SQL: &str = concat!(
+        "select ",
+        turn_columns!(),
+        " from turn where user_id = $1 and turn_id = any($2) order by session_id, number"
+    );
+    let ids: Vec<Uuid> = ids.iter().map(|id| id.uuid()).collect();
+    all(&scope.query(SQL, &[&scope.user().uuid(), &ids]).await?, turn)
+}
+
+/// The episodes of a chat that tell of any turn from one number to another.
+pub async fn telling(scope: &Scope, of: &str, first: i32, last: i32) -> Result<Vec<Episode>> {
+    const SQL: &str = concat!(
+        "select ",
+        episode_columns!(),
+        " from episode where user_id = $1 and session_id = $2 and withdrawn_by is null \
+           and first_turn <= $4 and last_turn >= $3 order by first_turn, episode_id"
+    );
+    all(&scope.query(SQL, &[&scope.user().uuid(), &of, &first, &last]).await?, episode)
+}
+
+pub async fn find_episode(scope: &Scope, id: EpisodeId) -> Result<Option<Episode>> {
+    const SQL: &str = concat!(
+        "select ",
+        episode_columns!(),
+        " from episode where user_id = $1 and episode_id = $2 and withdrawn_by is null"
+    );
+    one(&scope.query(SQL, &[&scope.user().uuid(), &id.uuid()]).await?, episode)
+}
+
+/// The episodes that were told again after an operation.
+pub async fn made_for(scope: &Scope, operation: OperationId) -> Result<Vec<EpisodeId>> {
+    const SQL: &str = "select episode_id from episode where user_id = $1 and made_for = $2 \
+                         and withdrawn_by is null";
+    let rows = scope.query(SQL, &[&scope.user().uuid(), &operation.uuid()]).await?;
+    all(&rows, |row| Ok(EpisodeId::from_uuid(Columns::of(row, "episode").take()?)))
+}
+
+/// The episodes that were told again after an operation and taken away since.
+pub async fn retold(scope: &Scope, operation: OperationId) -> Result<Vec<EpisodeId>> {
+    const SQL: &str = "select episode_id from episode where user_id = $1 and made_for = $2 \
+                         and withdrawn_by is not null";
+    let rows = scope.query(SQL, &[&scope.user().uuid(), &operation.uuid()]).await?;
+    all(&rows, |row| Ok(EpisodeId::from_uuid(Columns::of(row, "episode").take()?)))
+}
+
+/// How many of these turns and episodes are there at all.
+pub async fn count(scope: &Scope, turns: &[TurnId], episodes: &[EpisodeId]) -> Result<usize> {
+    const SQL: &str = "select (select count(*) from turn where user_id = $1 and turn_id = any($2)) \
+                     + (select count(*) from episode where user_id = $1 and episode_id = any($3))";
+    let turns: Vec<Uuid> = turns.iter().map(|id| id.uuid()).collect();
+    let episodes: Vec<Uuid> = episodes.iter().map(|id| id.uuid()).collect();
+    let rows = scope.query(SQL, &[&scope.user().uuid(), &turns, &episodes]).await?;
+    let found: Option<i64> = one(&rows, |row| Columns::of(row, "turn").take())?;
+    Ok(usize::try_from(found.unwrap_or(0)).unwrap_or(0))
+}
+
+/// Takes turns away, or brings them back. What recall has of them goes with them.
+pub fn mark_turns(batch: &mut Batch, scope: &Scope, turns: &[TurnId], by: Option<OperationId>) {
+    const MARK: &str = "update turn set withdrawn_by = $3 where user_id = $1 and turn_id = any($2)";
+    if turns.is_empty() {
+        return;
+    }
+    let ids: Vec<Uuid> = turns.iter().map(|id| id.uuid()).collect();
+    let by = by.map(OperationId::uuid);
+    batch.push(MARK, vec![Box::new(scope.user().uuid()), Box::new(ids.clone()), Box::new(by)]);
+    if by.is_some() {
+        batch.push(
+            "delete from passage where user_id = $1 and source_id = any($2)",
+            vec![Box::new(scope.user().uuid()), Box::new(ids)],
+        );
+    }
+}
+
+/// Takes episodes away, or brings them back.
+pub fn mark_episodes(
+    batch: &mut Batch,
+    scope: &Scope,
+    episodes: &[EpisodeId],
+    by: Option<OperationId>,
+) {
+    const MARK: &str =
+        "update episode set withdrawn_by = $3 where user_id = $1 and episode_id = any($2)";
+    if !episodes.is_empty() {
+        let ids: Vec<Uuid> = episodes.iter().map(|id| id.uuid()).collect();
+        let by = by.map(OperationId::uuid);
+        batch.push(MARK, vec![Box::new(scope.user().uuid()), Box::new(ids), Box::new(by)]);
+    }
+}
+
+/// What a model said about a chat and was not applied yet goes: it may be about what is gone now.
+/// Also what models have made of the chat as a whole, which can be made again: the title, if the turn
+/// it was made from is among those that go, and the summary, which is `told` now.
+pub fn forget_made(batch: &mut Batch, scope: &Scope, of: &str, first: i32, told: Option<&str>) {
+    const ANSWER: &str =
+        "delete from pass where user_id = $1 and session_id = $2 and state = 'answered'";
+    const MADE: &str = "update session set summary = $4, \
+                         summary_through = case when $4::text is null then 0 else summary_through end, \
+                         title = case when named_from >= $3 then null else title end, \
+                         named_from = case when named_from >= $3 then null else named_from end \
+                        where user_id = $1 and session_id = $2";
+    let user = scope.user().uuid();
+    batch.push(ANSWER, vec![Box::new(user), Box::new(of.to_owned())]);
+    batch.push(
+        MADE,
+        vec![
+            Box::new(user),
+            Box::new(of.to_owned()),
+            Box::new(first),
+            Box::new(told.map(str::to_owned)),
+        ],
+    );
+}
+
+/// Removes turns and episodes for good, and every quotation of the turns that is left: versions that
+/// cited them, what went into prompts, and answers that are kept for repeated requests. A mark stays
+/// that they were there, and none of what they said.
+pub fn erase(
+    batch: &mut Batch,
+    scope: &Scope,
+    turns: &[TurnId],
+    episodes: &[EpisodeId],
+    by: OperationId,
+    at: Timestamp,
+) {
+    let user = scope.user().uuid();
+    let ids: Vec<Uuid> = turns.iter().map(|id| id.uuid()).collect();
+    let names: Vec<String> = turns.iter().map(ToString::to_string).collect();
+    let stories: Vec<Uuid> = episodes.iter().map(|id| id.uuid()).collect();
+    const BY_NAME: [&str; 3] = [
+        "delete from passage where user_id = $1 and source_id in \
+          (select version_id from fact_version where user_id = $1 and turns && $2)",
+        // What is known now has been replaced before this, unless its person stated it.
+        "delete from fact_version where user_id = $1 and turns && $2 and known_until is not null",
+        "delete from retrieval where user_id = $1 and exists (select 1 from unnest($2::text[]) t \
+          where position(t in trace::text) > 0)",
+    ];
+    for sql in BY_NAME {
+        batch.push(sql, vec![Box::new(user), Box::new(names.clone())]);
+    }
+    for sql in [
+        "delete from passage where user_id = $1 and source_id = any($2)",
+        "delete from usage where user_id = $1 and turn_id = any($2)",
+        "delete from turn where user_id = $1 and turn_id = any($2)",
+    ] {
+        batch.push(sql, vec![Box::new(user), Box::new(ids.clone())]);
+    }
+    batch.push(
+        "delete from episode where user_id = $1 and episode_id = any($2)",
+        vec![Box::new(user), Box::new(stories)],
+    );
+    batch.push(
+        "update idempotency set outcome = null where user_id = $1 and outcome is not null",
+        vec![Box::new(user)],
+    );
+    const TOMBSTONE: &str = "insert into tombstone (user_id, tenant_id, fact_id, operation_id, \
+                             erased_at, verb, versions, links, evidence, kind) \
+                             select $1, $2, t, $4, $5, 'erase', 0, 0, 0, 'turn' \
+                               from unnest($3::uuid[]) t on conflict do nothing";
+    batch.push(
+        TOMBSTONE,
+        vec![
+            Box::new(user),
+            Box::new(scope.tenant().uuid()),
+            Box::new(ids),
+            Box::new(by.uuid()),
+            Box::new(at),
+        ],
+    );
+}
+
+/// The turns and episodes that were taken away by an operation before `before`.
+pub async fn withdrawn_before(
+    scope: &Scope,
+    before: Timestamp,
+    limit: i64,
+) -> Result<(Vec<TurnId>, Vec<EpisodeId>)> {
+    const TURNS: &str = "select t.turn_id from turn t join operation o \
+                           on o.user_id = t.user_id and o.operation_id = t.withdrawn_by \
+                          where t.user_id = $1 and t.withdrawn_by is not null \
+                            and o.recorded_at <= $2 limit $3";
+    const EPISODES: &str = "select e.episode_id from episode e join operation o \
+                              on o.user_id = e.user_id and o.operation_id = e.withdrawn_by \
+                             where e.user_id = $1 and e.withdrawn_by is not null \
+                               and o.recorded_at <= $2 limit $3";
+    let params: [Param<'_>; 3] = [&scope.user().uuid(), &before, &limit];
+    let turns = scope.query(TURNS, &params).await?;
+    let episodes = scope.query(EPISODES, &params).await?;
+    Ok((
+        all(&turns, |row| Ok(TurnId::from_uuid(Columns::of(row, "turn").take()?)))?,
+        all(&episodes, |row| Ok(EpisodeId::from_uuid(Columns::of(row, "episode").take()?)))?,
+    ))
+}
