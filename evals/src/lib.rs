@@ -15,4 +15,5 @@ pub mod learning;
 pub mod load;
 pub mod recall;
 pub mod retrieval;
+pub mod reversible;
 pub mod stand;

@@ -34,6 +34,8 @@ enum Command {
     Screens(quipu_evals::learning::screens::Args),
     /// How well a real model learns from conversations.
     Extraction(quipu_evals::learning::extraction::Args),
+    /// What is deleted is gone from all that was made of it, and undo brings the very same back.
+    Reversible(quipu_evals::reversible::Args),
     /// What recall costs, beside a bare hybrid statement on the same data.
     Recall(quipu_evals::recall::Args),
     /// How much of what was said is found again, on public data sets, beside plain baselines.
@@ -53,6 +55,7 @@ async fn main() -> anyhow::Result<()> {
         Command::Relearn(args) => quipu_evals::learning::relearn::run(args).await,
         Command::Screens(args) => quipu_evals::learning::screens::run(args).await,
         Command::Extraction(args) => quipu_evals::learning::extraction::run(args).await,
+        Command::Reversible(args) => quipu_evals::reversible::run(args).await,
         Command::Recall(args) => quipu_evals::recall::run(args).await,
         Command::Retrieval(args) => quipu_evals::retrieval::run(args).await,
     }

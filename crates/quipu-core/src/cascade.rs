@@ -78,7 +78,9 @@ pub fn without(
     voice: Voice,
     stamp: &mut Stamp,
 ) -> Result<Option<(Fate, Changes)>, Refusal> {
-    let held = |v: &&Version| v.known.until.is_none() && v.state != State::Trashed;
+    // The trash is no place for a quotation of what is erased.
+    let here = |v: &Version| v.state != State::Trashed || depth == Depth::Erase;
+    let held = |v: &&Version| v.known.until.is_none() && here(v);
     let mut rows: Vec<&Version> = history.iter().filter(held).collect();
     rows.sort_by_key(|row| (row.valid.from, row.id));
     if !rows.iter().any(|row| going.takes(row)) {

@@ -12,7 +12,7 @@ use quipu_core::recall::passage::of_turn;
 use quipu_core::time::micros;
 use quipu_core::{
     Caller, Changes, Depth, Episode, EpisodeId, Fate, Going, JobKind, Operation, OperationId,
-    Origin, Session, Sources, Stamp, Timestamp, TurnId, Verb, Version, Voice,
+    Origin, Session, Sources, Stamp, State, Timestamp, TurnId, Verb, Version, Voice,
 };
 use quipu_store::{Batch, Scope, cascade, erase, everything, fact, job, ledger, session};
 
@@ -175,13 +175,9 @@ impl Engine {
         let all = everything::episodes(scope).await?;
         let told = told(&all, id, &sources.episodes);
         cascade::forget_made(&mut batch, scope, id, reach.first, told.as_deref());
+        retell(&mut batch, writing, &reach.episodes);
         if self.has_chat() {
             let now = stamp.at;
-            for (at, episode) in reach.episodes.iter().enumerate() {
-                let key = format!("{by} {} {} {id}", episode.first_turn, episode.last_turn);
-                let job = job_id(writing.request(), &format!("{at} retell"));
-                job::queue(&mut batch, scope, job, JobKind::Retell, &key, now, now);
-            }
             if reach.session.has_news() && reach.session.closed_at.is_some() {
                 let job = job_id(writing.request(), "extract");
                 job::queue(&mut batch, scope, job, JobKind::Extract, id, now, now);
@@ -284,13 +280,41 @@ pub(crate) async fn back(
     }
     cascade::mark_turns(&mut batch, scope, &sources.turns, Some(stamp.operation));
     cascade::mark_episodes(&mut batch, scope, &sources.episodes, Some(stamp.operation));
+    let since = cascade::made_for(scope, target.id).await?;
+    cascade::mark_episodes(&mut batch, scope, &since, Some(stamp.operation));
     // Whatever was told again after the first going is as good now as it was then.
     if let Some(first) = target.undoes {
         let retold = cascade::retold(scope, first).await?;
+        let retold = cascade::returnable(scope, &retold, &[]).await?;
+        let retold: Vec<EpisodeId> = retold.iter().map(|episode| episode.id).collect();
         cascade::mark_episodes(&mut batch, scope, &retold, None);
     }
     let sources = Sources { gone: true, ..sources.clone() };
     Ok(Effect { with: batch, sources: Some(sources), ..Effect::default() })
+}
+
+/// The operation that took away what one of these versions rests on, if one did. A version that is to
+/// be held again must not quote what is gone; what comes back together with it is there.
+pub(crate) async fn in_the_way(
+    scope: &Scope,
+    versions: &[Version],
+    target: &Operation,
+) -> Result<Option<OperationId>> {
+    let rests = |v: &&Version| !v.is_firm() && v.state != State::Trashed;
+    let turns = versions.iter().filter(rests).flat_map(|version| version.turns.iter());
+    let turns: BTreeSet<TurnId> = turns.filter_map(|turn| turn.parse().ok()).collect();
+    if turns.is_empty() {
+        return Ok(None);
+    }
+    let turns: Vec<_> = turns.iter().map(|turn| turn.uuid()).collect();
+    let returns = |turn: &TurnId, session: &str| {
+        target.sources.as_ref().is_some_and(|sources| {
+            let whole = sources.session.as_deref() == Some(session);
+            sources.gone && (whole || sources.turns.contains(turn))
+        })
+    };
+    let gone = cascade::withdrawn(scope, &turns).await?.into_iter();
+    Ok(gone.filter(|(turn, session, _)| !returns(turn, session)).map(|(.., by)| by).next())
 }
 
 /// Brings sources back. `after` is the operation that took them away, after which some of what happened
@@ -301,20 +325,25 @@ async fn returning(
     after: Option<OperationId>,
 ) -> Result<Effect> {
     let scope = &writing.scope;
-    let wanted = sources.turns.len() + sources.episodes.len();
-    let there = cascade::count(scope, &sources.turns, &sources.episodes).await?;
-    if there != wanted {
-        return Err(Error::NotUndoable);
-    }
     let mut batch = Batch::default();
     let mut turns = cascade::turns(scope, &sources.turns).await?;
+    // An episode that is gone for good can be told again; what was said cannot.
+    if turns.len() != sources.turns.len() {
+        return Err(Error::NotUndoable);
+    }
     if let Some(id) = &sources.session {
         let there = session::find(scope, id).await?.ok_or(Error::NotUndoable)?;
         trash(&mut batch, scope, &there, None);
         turns.extend(session::turns(scope, id, 0, i64::MAX).await?);
     }
     cascade::mark_turns(&mut batch, scope, &sources.turns, None);
-    cascade::mark_episodes(&mut batch, scope, &sources.episodes, None);
+    let whole = cascade::returnable(scope, &sources.episodes, &sources.turns).await?;
+    let whole: Vec<EpisodeId> = whole.iter().map(|episode| episode.id).collect();
+    cascade::mark_episodes(&mut batch, scope, &whole, None);
+    // One that tells of what has gone since is told again from what is there.
+    let mut broken = cascade::episodes(scope, &sources.episodes).await?;
+    broken.retain(|episode| !whole.contains(&episode.id));
+    retell(&mut batch, writing, &broken);
     if let Some(after) = after {
         let retold = cascade::made_for(scope, after).await?;
         cascade::mark_episodes(&mut batch, scope, &retold, Some(writing.stamp.operation));
@@ -325,6 +354,20 @@ async fn returning(
         passages: turns.iter().flat_map(of_turn).collect(),
         ..Effect::default()
     })
+}
+
+/// Has these episodes' stretches told again after the operation under way.
+fn retell(batch: &mut Batch, writing: &Writing<'_>, episodes: &[Episode]) {
+    if !writing.engine().has_chat() {
+        return;
+    }
+    let (by, now) = (writing.stamp.operation, writing.stamp.at);
+    for (at, episode) in episodes.iter().enumerate() {
+        let (first, last) = (episode.first_turn, episode.last_turn);
+        let key = format!("{by} {first} {last} {}", episode.session);
+        let job = job_id(writing.request(), &format!("{at} retell"));
+        job::queue(batch, &writing.scope, job, JobKind::Retell, &key, now, now);
+    }
 }
 
 /// Puts a chat into the trash, or takes it out. What recall has of it goes; what brings it back makes
@@ -357,7 +400,7 @@ async fn reach(scope: &Scope, source: &Source, depth: Depth) -> Result<Reach> {
     let session = there.ok_or(Error::SessionNotFound)?;
     let (ids, telling) = try_join!(
         cascade::turn_ids(scope, &name, first, last),
-        cascade::telling(scope, &name, first, last)
+        cascade::telling(scope, &name, first, last, depth == Depth::Erase)
     )?;
     let turns = match source {
         Source::Turn { number, .. } => {

@@ -7,7 +7,9 @@ grant update (withdrawn_by) on turn to quipu_serve;
 alter table episode
   add column withdrawn_by uuid,
   -- The operation after which it was told again, without what that took away.
-  add column made_for     uuid;
+  add column made_for     uuid,
+  -- The turns of its stretch that were gone when it was told.
+  add column left_out     integer[] not null default '{}';
 grant update (withdrawn_by) on episode to quipu_serve;
 
 alter table session

@@ -56,6 +56,24 @@ pub async fn chats(scope: &Scope, turns: &[Uuid]) -> Result<Vec<(TurnId, String)
     })
 }
 
+/// Those of these turns that were taken away, alone or with their chat, each with its chat and the
+/// operation that did it.
+pub async fn withdrawn(
+    scope: &Scope,
+    turns: &[Uuid],
+) -> Result<Vec<(TurnId, String, OperationId)>> {
+    const SQL: &str = "select t.turn_id, t.session_id, coalesce(t.withdrawn_by, s.withdrawn_by) \
+                         from turn t join session s \
+                           on s.user_id = t.user_id and s.session_id = t.session_id \
+                        where t.user_id = $1 and t.turn_id = any($2) \
+                          and (t.withdrawn_by is not null or s.withdrawn_by is not null)";
+    all(&scope.query(SQL, &[&scope.user().uuid(), &turns]).await?, |row| {
+        let mut c = Columns::of(row, "turn");
+        let (turn, session) = (TurnId::from_uuid(c.take()?), c.take()?);
+        Ok((turn, session, OperationId::from_uuid(c.take()?)))
+    })
+}
+
 /// Turns by their ids, also those that were taken away.
 pub async fn turns(scope: &Scope, ids: &[TurnId]) -> Result<Vec<Turn>> {
     const SQL: &str = concat!(
@@ -67,15 +85,24 @@ pub async fn turns(scope: &Scope, ids: &[TurnId]) -> Result<Vec<Turn>> {
     all(&scope.query(SQL, &[&scope.user().uuid(), &ids]).await?, turn)
 }
 
-/// The episodes of a chat that tell of any turn from one number to another.
-pub async fn telling(scope: &Scope, of: &str, first: i32, last: i32) -> Result<Vec<Episode>> {
+/// The episodes of a chat that tell of any turn from one number to another; also those that were
+/// taken away, if `also_gone`.
+pub async fn telling(
+    scope: &Scope,
+    of: &str,
+    first: i32,
+    last: i32,
+    also_gone: bool,
+) -> Result<Vec<Episode>> {
     const SQL: &str = concat!(
         "select ",
         episode_columns!(),
-        " from episode where user_id = $1 and session_id = $2 and withdrawn_by is null \
+        " from episode where user_id = $1 and session_id = $2 \
+           and (withdrawn_by is null or $5) \
            and first_turn <= $4 and last_turn >= $3 order by first_turn, episode_id"
     );
-    all(&scope.query(SQL, &[&scope.user().uuid(), &of, &first, &last]).await?, episode)
+    let params: [Param<'_>; 5] = [&scope.user().uuid(), &of, &first, &last, &also_gone];
+    all(&scope.query(SQL, &params).await?, episode)
 }
 
 pub async fn find_episode(scope: &Scope, id: EpisodeId) -> Result<Option<Episode>> {
@@ -103,15 +130,35 @@ pub async fn retold(scope: &Scope, operation: OperationId) -> Result<Vec<Episode
     all(&rows, |row| Ok(EpisodeId::from_uuid(Columns::of(row, "episode").take()?)))
 }
 
-/// How many of these turns and episodes are there at all.
-pub async fn count(scope: &Scope, turns: &[TurnId], episodes: &[EpisodeId]) -> Result<usize> {
-    const SQL: &str = "select (select count(*) from turn where user_id = $1 and turn_id = any($2)) \
-                     + (select count(*) from episode where user_id = $1 and episode_id = any($3))";
-    let turns: Vec<Uuid> = turns.iter().map(|id| id.uuid()).collect();
+/// Those of these episodes that may be brought back together with these turns: whatever else of their
+/// stretch is gone was gone when they were told.
+pub async fn returnable(
+    scope: &Scope,
+    episodes: &[EpisodeId],
+    with: &[TurnId],
+) -> Result<Vec<Episode>> {
+    const SQL: &str = concat!(
+        "select ",
+        episode_columns!(),
+        " from episode e where user_id = $1 and episode_id = any($2) and not exists \
+           (select 1 from turn t where t.user_id = $1 and t.session_id = e.session_id \
+              and t.number between e.first_turn and e.last_turn and t.withdrawn_by is not null \
+              and t.turn_id <> all($3) and t.number <> all(e.left_out))"
+    );
     let episodes: Vec<Uuid> = episodes.iter().map(|id| id.uuid()).collect();
-    let rows = scope.query(SQL, &[&scope.user().uuid(), &turns, &episodes]).await?;
-    let found: Option<i64> = one(&rows, |row| Columns::of(row, "turn").take())?;
-    Ok(usize::try_from(found.unwrap_or(0)).unwrap_or(0))
+    let with: Vec<Uuid> = with.iter().map(|id| id.uuid()).collect();
+    all(&scope.query(SQL, &[&scope.user().uuid(), &episodes, &with]).await?, episode)
+}
+
+/// Episodes by their ids, also those that were taken away.
+pub async fn episodes(scope: &Scope, ids: &[EpisodeId]) -> Result<Vec<Episode>> {
+    const SQL: &str = concat!(
+        "select ",
+        episode_columns!(),
+        " from episode where user_id = $1 and episode_id = any($2)"
+    );
+    let ids: Vec<Uuid> = ids.iter().map(|id| id.uuid()).collect();
+    all(&scope.query(SQL, &[&scope.user().uuid(), &ids]).await?, episode)
 }
 
 /// Takes turns away, or brings them back. What recall has of them goes with them.

@@ -4,7 +4,7 @@
 mod attack;
 mod data;
 mod judged;
-mod room;
+pub(crate) mod room;
 mod tally;
 mod utility;
 

@@ -7,7 +7,7 @@ use super::leave::check_human;
 use super::outcome::Outcome;
 use super::update::remaining;
 use super::write::{Begun, Effect, Writing};
-use crate::cascade::back;
+use crate::cascade::{back, in_the_way};
 use crate::error::{Error, Result};
 use crate::{Engine, Request};
 
@@ -65,6 +65,9 @@ pub(crate) async fn reverse(mut writing: Writing<'_>, id: OperationId) -> Result
     check_room(&versions, &opened, &closed)?;
     if opened.iter().any(|version| !request.caller.voice.may_replace(version)) {
         return Err(quipu_core::Refusal::LessTrusted.into());
+    }
+    if let Some(by) = in_the_way(scope, &closed, &target).await? {
+        return Err(Error::UndoBlocked(by));
     }
     let links = link::touched_by(scope, id).await?;
     let (links_opened, links_closed): (Vec<Link>, Vec<Link>) =

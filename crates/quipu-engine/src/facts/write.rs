@@ -123,6 +123,10 @@ impl Writing<'_> {
         self.request
     }
 
+    pub(crate) fn engine(&self) -> &Engine {
+        self.engine
+    }
+
     /// Checks the caller's `If-Match` against the version a reader would see now.
     pub(super) fn check_match(&self, known: &[Version]) -> Result<()> {
         let shown = current(known, self.request.moment.now).map(|v| v.id);

@@ -43,7 +43,8 @@ pub(super) fn write(
         prompt: pass.prompt.clone(),
         recorded_at: stamp.at,
     };
-    learning::open_episode(batch, scope, &episode, None);
+    let told: Vec<i32> = plan.turns.iter().map(|turn| turn.number).collect();
+    learning::open_episode(batch, scope, &episode, &told, None);
     let running = match &plan.session.summary {
         Some(before) => format!("{before} {summary}"),
         None => summary,

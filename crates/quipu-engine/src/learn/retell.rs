@@ -45,7 +45,7 @@ async fn left(scope: &Scope, stretch: &Stretch<'_>) -> Result<Vec<Turn>> {
     let there = session::find(scope, stretch.session).await?;
     let stands = by.is_some_and(|by| by.undone_by.is_none())
         && there.is_some_and(|session| session.trashed_at.is_none());
-    let told = cascade::telling(scope, stretch.session, first, last).await?;
+    let told = cascade::telling(scope, stretch.session, first, last, false).await?;
     if !stands || !told.is_empty() {
         return Ok(Vec::new());
     }
@@ -96,7 +96,9 @@ impl Engine {
                 prompt: prompt::COMPRESS.name.to_owned(),
                 recorded_at: now,
             };
-            learning::open_episode(&mut batch, &scope, &episode, Some(stretch.after));
+            let told: Vec<i32> = turns.iter().map(|turn| turn.number).collect();
+            let after = Some(stretch.after);
+            learning::open_episode(&mut batch, &scope, &episode, &told, after);
         }
         job::finish(&mut batch, &scope, job);
         scope.run(&batch).await?;

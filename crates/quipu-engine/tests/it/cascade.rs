@@ -258,3 +258,17 @@ async fn a_corrected_memory_does_not_come_back_from_the_same_evidence() {
         memories(&story, Status::Active).await.iter().map(|v: &Version| v.state).collect();
     assert_eq!(states, []);
 }
+
+#[tokio::test]
+async fn an_undo_brings_nothing_back_whose_source_went_since() {
+    let story = told(1).await;
+    let fact = memories(&story, Status::Active).await[0].fact;
+    let first = story.engine.delete(&story.request(), &Target::Id(fact)).await.unwrap();
+    let second = story.engine.withdraw(&story.request(), &turn("c0", 1)).await.unwrap();
+    let blocked = story.engine.undo(&story.request(), first.operation.unwrap()).await;
+    let by = second.operation.unwrap();
+    assert!(matches!(blocked, Err(Error::UndoBlocked(other)) if other == by));
+    story.engine.undo(&story.request(), by).await.unwrap();
+    story.engine.undo(&story.request(), first.operation.unwrap()).await.unwrap();
+    assert!(is_heard_of(&story).await);
+}
