@@ -12,6 +12,7 @@ pub mod credential;
 pub mod directory;
 pub mod domain;
 pub mod erase;
+pub mod erasure;
 mod error;
 pub mod everything;
 pub mod fact;

@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::panic)]
 
 mod consolidate;
+mod erasure;
 mod fading;
 mod keys;
 mod learn;
