@@ -32,6 +32,7 @@ pub mod recallable;
 pub mod review;
 mod row;
 mod scope;
+pub mod scrub;
 pub mod session;
 #[cfg(feature = "testing")]
 pub mod testing;

@@ -16,7 +16,7 @@ use quipu_core::{
     Caller, CallerKind, FactId, Ids, Origin, TenantId, Timestamp, UserId, Verb, Voice,
 };
 use quipu_store::erasure::{self, Erasure};
-use quipu_store::{Batch, crash, credential, directory, erase, health};
+use quipu_store::{Batch, Connect, crash, credential, directory, erase, health, scrub};
 
 use crate::error::{Error, Result};
 use crate::facts::Target;
@@ -25,6 +25,7 @@ use crate::{Engine, Moment, Request};
 pub use journal::{Entry, Journal};
 pub use quipu_store::erasure::Rows;
 pub use quipu_store::health::Counts;
+pub use quipu_store::scrub::{Scrubbed, Step};
 pub use receipt::{NotBelieved, Receipt, Signature, SignedReceipt, Signer, verify};
 
 /// How many receipts are listed, newest first.
@@ -256,6 +257,44 @@ impl Engine {
         self.forget_given(entry.user);
         Ok(true)
     }
+
+    /// Looks once more for rows of users who were erased and have not left the files yet, and removes
+    /// them: whatever was under way when they were erased has ended by now.
+    pub async fn sweep_erased(&self) -> Result<i64> {
+        let mut swept = 0;
+        let known = self.store.erasures().await?;
+        for of in known.iter().filter(|known| known.fact.is_none() && !known.scrubbed) {
+            let scope = self.store.write(of.tenant, of.user).await?;
+            let user = directory::me(&scope).await?;
+            if user.is_some_and(|user| user.deleted_at.is_some()) {
+                swept += erasure::remove_user(&scope).await?.values().sum::<i64>();
+                scope.commit().await?;
+            }
+        }
+        Ok(swept)
+    }
+}
+
+/// What the login role lacks for a scrub, in words; empty if it may.
+pub async fn lacking_rights(connect: &Connect) -> Result<Vec<String>> {
+    Ok(scrub::lacking_rights(connect).await?)
+}
+
+/// How many erasures have not reached the files yet.
+pub async fn unscrubbed(connect: &Connect) -> Result<usize> {
+    Ok(scrub::pending(connect).await?)
+}
+
+/// Has what was erased leave the database's files, as the owner. Without erasures since the last time
+/// there is nothing to do, unless `always`.
+pub async fn scrub(
+    connect: &Connect,
+    now: Timestamp,
+    always: bool,
+    tell: impl Fn(Step) + Send + Sync,
+) -> Result<Scrubbed> {
+    Engine::connect(&Connect { pool_size: 1, ..connect.clone() })?.sweep_erased().await?;
+    Ok(scrub::scrub(connect, micros(now), always, tell).await?)
 }
 
 /// Ids drawn for one entry must not be those of another.
