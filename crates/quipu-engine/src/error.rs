@@ -68,7 +68,7 @@ pub enum Error {
     #[error("{0}")]
     Model(#[source] quipu_core::model::ModelError),
     /// Nothing was erased: what is not in the journal could come back with a backup.
-    #[error("the erasure journal cannot be written: {0}")]
+    #[error("the erasure journal cannot be used: {0}")]
     Journal(String),
     #[error("the database is not available")]
     Unavailable(#[source] quipu_store::Error),

@@ -53,24 +53,46 @@ grant select on signing_key to quipu_serve;
 -- again; and since when they are there is then counted from that day.
 grant update (name, created_at) on users to quipu_serve;
 
+-- The grant says which columns; this says when. Nobody who is there is renamed: a name goes with its
+-- user, to nothing that anybody could be called, and comes with whoever is created in its place.
+create function rename_user() returns trigger language plpgsql as $$
+begin
+  if new.name = old.name and new.created_at = old.created_at then
+    return new;
+  end if;
+  if old.deleted_at is null and (new.deleted_at is null or new.created_at <> old.created_at
+                                 or new.name <> chr(1) || new.user_id::text) then
+    raise exception 'a user keeps their name for as long as they are there'
+      using errcode = 'insufficient_privilege';
+  end if;
+  return new;
+end $$;
+create trigger rename_user before update of name, created_at on users
+  for each row execute function rename_user();
+
 -- Statistics hold samples of what columns hold, in a table that no erasure reaches. Nobody looks for
--- a memory by its whole words, so for those no samples are taken.
+-- a memory by its whole words, and what callers name themselves is only ever looked up under one user,
+-- so for those no samples are taken.
 do $$
 declare c record;
 begin
   for c in select * from (values
-    ('fact_version', array['content', 'summary', 'detail', 'value', 'tags', 'evidence', 'reasoning']),
-    ('session',      array['title', 'summary']),
-    ('turn',         array['content', 'speaker', 'spans']),
-    ('passage',      array['terms']),
+    ('users',        array['name']),
+    ('credential',   array['name', 'user_name']),
+    ('fact_version', array['content', 'summary', 'detail', 'key', 'value', 'tags', 'evidence',
+                           'reasoning', 'session', 'turns']),
+    ('session',      array['session_id', 'title', 'summary']),
+    ('turn',         array['session_id', 'content', 'speaker', 'spans']),
+    ('passage',      array['session_id', 'terms']),
     ('embedding',    array['vector']),
-    ('idempotency',  array['outcome']),
-    ('baseline',     array['content', 'items']),
-    ('retrieval',    array['dynamic', 'trace']),
-    ('usage',        array['influence']),
-    ('pass',         array['answer', 'outcome']),
-    ('episode',      array['title', 'summary']),
-    ('job',          array['last_error'])) as t (tab, cols)
+    ('idempotency',  array['key', 'outcome']),
+    ('baseline',     array['session_id', 'wishes', 'content', 'items']),
+    ('retrieval',    array['session_id', 'dynamic', 'trace']),
+    ('usage',        array['session_id', 'influence']),
+    ('pass',         array['session_id', 'answer', 'outcome']),
+    ('episode',      array['session_id', 'title', 'summary']),
+    ('user_policy',  array['body']),
+    ('job',          array['key', 'last_error'])) as t (tab, cols)
   loop
     for i in 1 .. array_length(c.cols, 1) loop
       execute format('alter table %I alter column %I set statistics 0', c.tab, c.cols[i]);

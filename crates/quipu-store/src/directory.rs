@@ -66,10 +66,11 @@ pub async fn ensure_me(scope: &Scope, name: &str, now: Timestamp) -> Result<()> 
     Ok(())
 }
 
-/// Says whether somebody looks after the scope's own user; says whether that is news.
+/// Says whether somebody looks after the scope's own user; says whether that is news. Nobody looks
+/// after the deleted.
 pub async fn look_after(scope: &Scope, wanted: bool) -> Result<bool> {
     const SQL: &str = "update users set looked_after = $2 where user_id = $1 \
-                         and looked_after <> $2 returning user_id";
+                         and looked_after <> $2 and deleted_at is null returning user_id";
     Ok(!scope.query(SQL, &[&scope.user().uuid(), &wanted]).await?.is_empty())
 }
 

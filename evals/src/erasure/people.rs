@@ -137,12 +137,12 @@ async fn behind(database: &Client, person: &Person, session: &str) -> Result<()>
     const JOB: &str = "insert into job (user_id, tenant_id, job_id, kind, key, state, queued_at, \
         run_at, last_error) values ($1, $2, gen_random_uuid(), 'title', $3, 'dead', now(), now(), $4)";
     database.execute(JOB, &params).await.context("job")?;
-    const CALL: &str = "insert into model_call values ($1, $2, gen_random_uuid(), now(), $3, $4, \
-        'answered', 1, 1, 1, 1)";
-    database.execute(CALL, &params).await.context("model_call")?;
+    const CALL: &str = "insert into model_call values ($1, $2, gen_random_uuid(), now(), 'title', \
+        'm', 'answered', 1, 1, 1, 1)";
+    database.execute(CALL, &[&user, &tenant]).await.context("model_call")?;
     let policy = json!({ "titles": true });
-    const POLICY: &str = "insert into user_policy values ($1, $2, 99, $3, now(), $4)";
-    database.execute(POLICY, &[&user, &tenant, &policy, word]).await.context("user_policy")?;
+    const POLICY: &str = "insert into user_policy values ($1, $2, 99, $3, now(), 'local')";
+    database.execute(POLICY, &[&user, &tenant, &policy]).await.context("user_policy")?;
     const USAGE: &str = "insert into usage (user_id, tenant_id, usage_id, fact_id, session_id, type, \
         influence, at) values ($1, $2, gen_random_uuid(), gen_random_uuid(), $3, 'cited', $4, now())";
     database.execute(USAGE, &params).await.context("usage")?;
