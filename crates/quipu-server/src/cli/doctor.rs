@@ -182,6 +182,9 @@ impl Doctor {
     async fn erasures(&self, connect: &Connect) -> Vec<Check> {
         let (good, found) = match &self.journal.erasure_journal {
             None => (false, "none is kept: a restored backup brings back what was erased".into()),
+            Some(path) if !path.exists() => {
+                (false, format!("{} is not there; the server makes it", path.display()))
+            }
             Some(path) => match Journal::open(path).and_then(|journal| journal.read()) {
                 Ok(entries) => (true, format!("{} erasures written down", entries.len())),
                 Err(error) => (false, format!("{}: {error}", path.display())),

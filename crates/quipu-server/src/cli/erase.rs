@@ -44,7 +44,7 @@ pub struct Erase {
     /// Check a receipt, without asking a server
     #[arg(long, value_name = "FILE", conflicts_with_all = ["fact", "dry_run", "yes", "list"])]
     verify: Option<PathBuf>,
-    /// The key that the receipt must be signed with, as `GET /api/erasures/key` says it
+    /// The key that the receipt must be signed with, as `GET /receipts/key` says it
     #[arg(long, value_name = "HEX", requires = "verify")]
     public_key: Option<String>,
     #[command(flatten)]

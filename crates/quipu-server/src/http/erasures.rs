@@ -222,7 +222,7 @@ pub struct ReceiptKey {
 
 /// The public key to verify receipts with. Keep a copy: a receipt is checked against the key you know,
 /// not against the one it brings along.
-#[utoipa::path(get, path = "/api/erasures/key", tag = "memory", responses(
+#[utoipa::path(get, path = "/receipts/key", tag = "memory", responses(
     (status = 200, body = ReceiptKey),
     (status = "default", body = Problem, content_type = "application/problem+json")))]
 pub async fn get_receipt_key(State(app): State<App>) -> Result<Json<ReceiptKey>, Problem> {

@@ -90,7 +90,7 @@ async fn erasing_is_previewed_asked_for_done_and_verified_offline() {
     assert_eq!(rows_with(&database, &word).await, 0);
     assert!(!std::fs::read_to_string(&file).unwrap().contains("alice"));
 
-    let key = app.anonymous().get("/api/erasures/key").await.expect(200).at("/public_key");
+    let key = app.anonymous().get("/receipts/key").await.expect(200).at("/public_key");
     let nowhere = "http://127.0.0.1:9";
     let check = |more: &[&str]| quipu(nowhere, &[&["erase", "--verify", &file], more].concat());
     assert!(check(&["--public-key", &key]).status.success(), "without a server");

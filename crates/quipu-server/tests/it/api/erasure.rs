@@ -23,7 +23,7 @@ async fn a_user_is_previewed_erased_and_receipted() {
     assert_eq!(erased.json()["receipt"]["receipt"]["removed"], preview.json()["removes"]);
     assert_eq!(erased.at("/receipt/receipt/files"), "pending");
     assert!(!erased.text().contains(&word) && !erased.text().contains("alice"));
-    let key = app.anonymous().get("/api/erasures/key").await.expect(200).at("/public_key");
+    let key = app.anonymous().get("/receipts/key").await.expect(200).at("/public_key");
     verify(&erased.json()["receipt"], Some(&key)).expect("the receipt is genuine");
 
     admin.get("/api/users/alice/erasure").await.refused(404, "user_not_found");
