@@ -8,6 +8,7 @@
 
 pub mod crashes;
 pub mod door;
+pub mod erasure;
 pub mod freeze;
 pub mod histories;
 pub mod kills;

@@ -26,6 +26,8 @@ enum Command {
     Crashes(quipu_evals::crashes::Args),
     #[command(hide = true)]
     CrashChild(quipu_evals::crashes::ChildArgs),
+    /// Erasure under load and kills: no word of the erased in tables, files, logs or a restored backup.
+    Erasure(quipu_evals::erasure::Args),
     /// A model that obeys every attacker: nothing of theirs may be believed.
     Hostile(quipu_evals::learning::hostile::Args),
     /// Quipu's own words come back in conversations: nothing may be learned from them.
@@ -51,6 +53,7 @@ async fn main() -> anyhow::Result<()> {
         Command::Freeze(args) => quipu_evals::freeze::run(args).await,
         Command::Crashes(args) => quipu_evals::crashes::run(args).await,
         Command::CrashChild(args) => quipu_evals::crashes::run_child(args).await,
+        Command::Erasure(args) => quipu_evals::erasure::run(args).await,
         Command::Hostile(args) => quipu_evals::learning::hostile::run(args).await,
         Command::Relearn(args) => quipu_evals::learning::relearn::run(args).await,
         Command::Screens(args) => quipu_evals::learning::screens::run(args).await,

@@ -136,6 +136,9 @@ id_type!(
 id_type!(
     /// One use of a memory that an application reported.
     UsageId, "use");
+id_type!(
+    /// One removal for good, of a memory or of everything about a user.
+    ErasureId, "era");
 
 impl TenantId {
     /// The tenant called `name`. Names are the identity, so every node derives the same id.
@@ -230,6 +233,9 @@ impl Ids {
     }
     pub fn call(&mut self) -> CallId {
         CallId(self.draw())
+    }
+    pub fn erasure(&mut self) -> ErasureId {
+        ErasureId(self.draw())
     }
 }
 

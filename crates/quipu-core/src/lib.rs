@@ -50,8 +50,8 @@ pub use fact::{
     Category, Claim, Edit, Evidence, Force, Kind, MemoryType, State, Tier, Version, fingerprint,
 };
 pub use id::{
-    CallId, EpisodeId, FactId, Ids, JobId, LinkId, OperationId, PassId, RetrievalId, TenantId,
-    TurnId, UsageId, UserId, VersionId,
+    CallId, EpisodeId, ErasureId, FactId, Ids, JobId, LinkId, OperationId, PassId, RetrievalId,
+    TenantId, TurnId, UsageId, UserId, VersionId,
 };
 pub use job::{Job, JobKind, JobState};
 pub use lifecycle::{Status, status_of};

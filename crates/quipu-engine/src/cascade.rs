@@ -118,6 +118,7 @@ impl Engine {
             let gone = erase::remove(&writing.scope, *id, verb, at, by).await?;
             outcome.receipts.push(Receipt {
                 fact: *id,
+                erasure: None,
                 erased_at: at,
                 versions: gone.versions,
                 links: gone.links,

@@ -6,7 +6,7 @@ use quipu_core::{Caller, CallerKind, Domain, Refusal, TenantId, Timestamp, UserI
 use quipu_store::directory::User;
 use quipu_store::health::Counts;
 use quipu_store::passage::{self, Change};
-use quipu_store::{Batch, context, credential, directory, domain, erase, health};
+use quipu_store::{Batch, context, directory, domain, health};
 
 use crate::Engine;
 use crate::access::check_name;
@@ -71,33 +71,6 @@ impl Engine {
         let (user, counts) = try_join!(directory::me(&scope), health::count(&scope))?;
         let user = user.filter(|user| !user.is_gone(now)).ok_or(Error::UserNotFound)?;
         Ok((user, counts))
-    }
-
-    /// Deletes a user: everything kept about them goes now, their credentials end, and the name
-    /// stays refused until it is created again. Says which credentials ended.
-    pub async fn delete_user(
-        &self,
-        tenant: TenantId,
-        name: &str,
-        now: Timestamp,
-    ) -> Result<(Counts, Vec<String>)> {
-        let id = UserId::named(tenant, name);
-        let scope = self.store.write(tenant, id).await?;
-        let user = directory::me(&scope).await?;
-        if user.is_none_or(|user| user.deleted_at.is_some()) {
-            return Err(Error::UserNotFound);
-        }
-        // First the credentials: should the rest fail, a user without keys is the safer half.
-        let list = self.store.directory(tenant).await?;
-        let ended = credential::revoke_of_user(&list, id, now).await?;
-        list.commit().await?;
-        let counts = health::count(&scope).await?;
-        // The mark is committed with the removal, so that nobody finds the one without the other.
-        directory::mark_deleted(&scope, now).await?;
-        erase::remove_user(&scope).await?;
-        scope.commit().await?;
-        self.forget_given(id);
-        Ok((counts, ended))
     }
 
     /// Every domain, and which of them the caller's user has opened.

@@ -69,6 +69,9 @@ pub enum Error {
     Unauthenticated,
     #[error("{0}")]
     Model(#[source] quipu_core::model::ModelError),
+    /// Nothing was erased: what is not in the journal could come back with a backup.
+    #[error("the erasure journal cannot be used: {0}")]
+    Journal(String),
     #[error("the database is not available")]
     Unavailable(#[source] quipu_store::Error),
     #[error("something went wrong on our side")]
@@ -138,6 +141,7 @@ impl Error {
             Error::AnswerErased => "answer_erased",
             Error::UserGone => "user_deleted",
             Error::Unauthenticated => "unauthenticated",
+            Error::Journal(_) => "journal_unavailable",
             Error::Unavailable(_) => "unavailable",
             Error::Internal(_) => "internal",
         }

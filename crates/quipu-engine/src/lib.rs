@@ -17,6 +17,7 @@ pub mod consolidate;
 pub mod context;
 pub mod directory;
 pub mod embedding;
+pub mod erasure;
 mod error;
 pub mod facts;
 pub mod jobs;
@@ -34,8 +35,10 @@ use quipu_core::{Caller, Policy, Timestamp, UserId, VersionId};
 use quipu_store::Store;
 
 use embedding::Embedding;
+use erasure::{Journal, Signer};
 use moka::sync::Cache;
 use recall::{Minds, Questions, Recalls};
+use tokio::sync::OnceCell;
 
 pub use error::{Error, Fault, Result};
 pub use quipu_store::health::Health;
@@ -57,6 +60,9 @@ pub struct Engine {
     given: GivenBaselines,
     ticks: fn() -> u64,
     policy: Policy,
+    /// Where erasures are written down so that no backup brings back what they removed.
+    journal: Option<Arc<Journal>>,
+    signer: Arc<OnceCell<Signer>>,
     /// The longest that one call of a chat model may take, whatever the question allows.
     patience: Duration,
 }
@@ -104,6 +110,8 @@ impl Engine {
             given: Cache::builder().max_capacity(10_000).support_invalidation_closures().build(),
             ticks: || 0,
             policy: Policy::default(),
+            journal: None,
+            signer: Arc::default(),
             patience: Duration::MAX,
         })
     }
@@ -133,6 +141,13 @@ impl Engine {
     #[must_use]
     pub fn with_patience(mut self, patience: Duration) -> Self {
         self.patience = patience;
+        self
+    }
+
+    /// The same engine, writing down every erasure here before it is done.
+    #[must_use]
+    pub fn with_journal(mut self, journal: Journal) -> Self {
+        self.journal = Some(Arc::new(journal));
         self
     }
 

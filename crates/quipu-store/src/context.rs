@@ -82,6 +82,8 @@ pub async fn freeze(scope: &Scope, new: &Baseline, facts: i64) -> Result<Option<
         baseline_columns!(),
         ") select $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11 \
            where $12 = coalesce((select facts from recall_state where user_id = $1), 0) \
+             and not exists (select 1 from users \
+                              where user_id = $1 and deleted_at is not null) \
            on conflict do nothing"
     );
     let params: [Param<'_>; 12] = [

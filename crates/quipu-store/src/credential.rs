@@ -144,17 +144,16 @@ pub async fn revoke(directory: &Directory, key_id: &str, now: Timestamp) -> Resu
     all(&directory.query(SQL, &params).await?, |row| Columns::of(row, "credential").take())
 }
 
-/// Revokes every credential that is bound to one user; says which.
-pub async fn revoke_of_user(
-    directory: &Directory,
-    user: UserId,
-    now: Timestamp,
-) -> Result<Vec<String>> {
-    const SQL: &str = "update credential set revoked_at = $3 \
-                        where tenant_id = $1 and user_id = $2 and revoked_at is null \
-                       returning key_id";
-    let params: [Param<'_>; 3] = [&directory.tenant().uuid(), &user.uuid(), &now];
-    all(&directory.query(SQL, &params).await?, |row| Columns::of(row, "credential").take())
+/// Removes every credential that is bound to a user, and says which had not ended by themselves.
+pub async fn remove_of_user(directory: &Directory, user: UserId) -> Result<Vec<String>> {
+    const SQL: &str = "delete from credential where tenant_id = $1 and user_id = $2 \
+                       returning key_id, revoked_at is null";
+    let params: [Param<'_>; 2] = [&directory.tenant().uuid(), &user.uuid()];
+    let ended = all(&directory.query(SQL, &params).await?, |row| {
+        let mut c = Columns::of(row, "credential");
+        Ok((c.take::<String>()?, c.take::<bool>()?))
+    })?;
+    Ok(ended.into_iter().filter(|(_, live)| *live).map(|(key, _)| key).collect())
 }
 
 /// Notes that a credential was used, and drops the tenant's tokens that ended a day ago.

@@ -66,14 +66,15 @@ pub async fn ensure_me(scope: &Scope, name: &str, now: Timestamp) -> Result<()> 
     Ok(())
 }
 
-/// Says whether somebody looks after the scope's own user; says whether that is news.
+/// Says whether somebody looks after the scope's own user; says whether that is news. Nobody looks
+/// after the deleted.
 pub async fn look_after(scope: &Scope, wanted: bool) -> Result<bool> {
     const SQL: &str = "update users set looked_after = $2 where user_id = $1 \
-                         and looked_after <> $2 returning user_id";
+                         and looked_after <> $2 and deleted_at is null returning user_id";
     Ok(!scope.query(SQL, &[&scope.user().uuid(), &wanted]).await?.is_empty())
 }
 
-/// Creates the user, or brings a deleted one back, empty.
+/// Creates the user, or brings a deleted one back, empty: they are then there since now.
 pub async fn create_user(
     directory: &Directory,
     id: UserId,
@@ -83,15 +84,20 @@ pub async fn create_user(
 ) -> Result<()> {
     const SQL: &str = "insert into users (user_id, tenant_id, name, created_at, expires_at) \
                        values ($1, $2, $3, $4, $5) \
-                       on conflict (user_id) do update set deleted_at = null, expires_at = $5";
+                       on conflict (user_id) do update set name = $3, deleted_at = null, \
+                       expires_at = $5, created_at = case when users.deleted_at is null \
+                       then users.created_at else $4 end";
     let params: [Param<'_>; 5] = [&id.uuid(), &directory.tenant().uuid(), &name, &now, &expires_at];
     directory.query(SQL, &params).await?;
     Ok(())
 }
 
-/// Marks the scope's own user deleted, so that they are refused rather than reborn.
+/// Marks the scope's own user deleted, so that they are refused rather than reborn. The row is found
+/// by an id that is derived from the name, so the name itself need not stay; what stands in its place
+/// is nothing that anybody could be called.
 pub async fn mark_deleted(scope: &Scope, now: Timestamp) -> Result<()> {
-    const SQL: &str = "update users set deleted_at = $2 where user_id = $1";
+    const SQL: &str = "update users set deleted_at = $2, looked_after = false, \
+                       name = chr(1) || user_id::text where user_id = $1";
     scope.query(SQL, &[&scope.user().uuid(), &now]).await?;
     Ok(())
 }

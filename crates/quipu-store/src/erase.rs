@@ -118,28 +118,3 @@ pub async fn erased_at(scope: &Scope, fact: FactId) -> Result<Option<Timestamp>>
     let rows = scope.query(SQL, &[&scope.user().uuid(), &fact.uuid()]).await?;
     one(&rows, |row| Columns::of(row, "tombstone").take())
 }
-
-/// Removes everything the record holds about the user. The user's own row is the directory's.
-pub async fn remove_user(scope: &Scope) -> Result<()> {
-    let user = scope.user().uuid();
-    scope.query("delete from job where user_id = $1", &[&user]).await?;
-    scope.query("delete from pass where user_id = $1", &[&user]).await?;
-    scope.query("delete from episode where user_id = $1", &[&user]).await?;
-    scope.query("delete from model_call where user_id = $1", &[&user]).await?;
-    scope.query("delete from user_policy where user_id = $1", &[&user]).await?;
-    scope.query("delete from usage where user_id = $1", &[&user]).await?;
-    scope.query("delete from retrieval where user_id = $1", &[&user]).await?;
-    scope.query("delete from baseline where user_id = $1", &[&user]).await?;
-    scope.query("delete from passage where user_id = $1", &[&user]).await?;
-    scope.query("delete from recall_state where user_id = $1", &[&user]).await?;
-    scope.query("delete from turn where user_id = $1", &[&user]).await?;
-    scope.query("delete from session where user_id = $1", &[&user]).await?;
-    scope.query("delete from idempotency where user_id = $1", &[&user]).await?;
-    scope.query("delete from link where user_id = $1", &[&user]).await?;
-    scope.query("delete from fact_version where user_id = $1", &[&user]).await?;
-    scope.query("delete from fact where user_id = $1", &[&user]).await?;
-    scope.query("delete from tombstone where user_id = $1", &[&user]).await?;
-    scope.query("delete from operation where user_id = $1", &[&user]).await?;
-    scope.query("delete from user_domain where user_id = $1", &[&user]).await?;
-    Ok(())
-}

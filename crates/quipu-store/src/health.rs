@@ -17,6 +17,8 @@ pub struct Health {
     pub unguarded_tables: Vec<String>,
     pub synchronous_commit: String,
     pub fsync: String,
+    /// Why PostgreSQL's own log may come to hold what statements are given, or nothing.
+    pub logs_content: Option<String>,
 }
 
 impl Health {
@@ -46,9 +48,18 @@ const HEALTH: &str = "\
               from pg_class c join pg_namespace n on n.oid = c.relnamespace \
              where c.relkind = 'r' and n.nspname = current_schema() \
                and c.relname in ('tenant', 'users', 'credential', 'domain', 'user_domain', 'fact', \
-                                 'fact_version', 'link', 'operation', 'tombstone', 'idempotency') \
+                                 'fact_version', 'link', 'operation', 'tombstone', 'idempotency', \
+                                 'erasure', 'signing_key') \
                and (c.relowner = r.oid or not c.relrowsecurity or not c.relforcerowsecurity)), \
-           current_setting('synchronous_commit'), current_setting('fsync') \
+           current_setting('synchronous_commit'), current_setting('fsync'), \
+           case when current_setting('log_parameter_max_length_on_error') <> '0' \
+                then 'log_parameter_max_length_on_error is not 0' \
+                when current_setting('log_parameter_max_length') <> '0' \
+                     and (current_setting('log_statement') in ('mod', 'all') \
+                          or current_setting('log_min_duration_statement') <> '-1' \
+                          or current_setting('log_min_duration_sample') <> '-1' \
+                          or current_setting('log_transaction_sample_rate') <> '0') \
+                then 'statements are logged, and log_parameter_max_length is not 0' end \
       from pg_roles r where r.rolname = current_user";
 
 impl Store {
@@ -66,6 +77,7 @@ impl Store {
             unguarded_tables: row.try_get(7)?,
             synchronous_commit: row.try_get(8)?,
             fsync: row.try_get(9)?,
+            logs_content: row.try_get(10)?,
         })
     }
 

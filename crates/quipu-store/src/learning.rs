@@ -68,7 +68,9 @@ pub async fn answered(scope: &Scope, session: &str) -> Result<Option<Pass>> {
 pub async fn keep_answer(scope: &Scope, new: &Pass) -> Result<()> {
     const SQL: &str = "insert into pass (user_id, tenant_id, pass_id, session_id, first_turn, \
                        last_turn, prompt, model, offered, answer, answered_at, state) \
-                       values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, 'answered') \
+                       select $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, 'answered' \
+                       where not exists (select 1 from users \
+                                          where user_id = $1 and deleted_at is not null) \
                        on conflict do nothing";
     let offered: Vec<Uuid> = new.offered.iter().map(|fact| fact.uuid()).collect();
     let params: [Param<'_>; 11] = [

@@ -40,10 +40,13 @@ fn call(row: &Row) -> Result<Call> {
     })
 }
 
+/// Notes a call, unless its user was erased while the model was thinking.
 pub async fn note(scope: &Scope, call: &Call) -> Result<()> {
     const SQL: &str = "insert into model_call (user_id, tenant_id, call_id, at, purpose, model, \
                        outcome, input_tokens, output_tokens, cost_micros, took_ms) \
-                       values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)";
+                       select $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11 \
+                       where not exists (select 1 from users \
+                                          where user_id = $1 and deleted_at is not null)";
     let params: [Param<'_>; 11] = [
         &scope.user().uuid(),
         &scope.tenant().uuid(),

@@ -13,6 +13,7 @@ pub mod credential;
 pub mod directory;
 pub mod domain;
 pub mod erase;
+pub mod erasure;
 mod error;
 pub mod everything;
 pub mod fact;
@@ -32,6 +33,7 @@ pub mod recallable;
 pub mod review;
 mod row;
 mod scope;
+pub mod scrub;
 pub mod session;
 #[cfg(feature = "testing")]
 pub mod testing;

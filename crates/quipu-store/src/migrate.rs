@@ -59,7 +59,8 @@ pub async fn pending(connect: &Connect) -> Result<Vec<Migration>> {
     Ok(all.iter().filter(missing).map(Migration::from).collect())
 }
 
-async fn owner(connect: &Connect) -> Result<tokio_postgres::Client> {
+/// A connection as the login role of the URL.
+pub(crate) async fn owner(connect: &Connect) -> Result<tokio_postgres::Client> {
     let config: tokio_postgres::Config =
         connect.url.parse().map_err(|e| Error::Configuration(format!("DATABASE_URL: {e}")))?;
     let tls = tls::connector(connect.ca_file.as_deref())?;

@@ -14,7 +14,6 @@ use anyhow::{Context, Result, bail};
 use tokio::process::Command;
 use tokio_postgres::{Client, NoTls};
 
-use super::faults::Fault;
 use super::supervise::{Supervised, children, sigkill};
 use crate::door::{Door, Reply};
 
@@ -45,21 +44,22 @@ pub struct Cluster {
     postmaster: Option<Supervised>,
     server: Option<Supervised>,
     pub server_address: SocketAddr,
+    /// What else the server is told.
+    pub arguments: Vec<String>,
 }
 
 impl Cluster {
     /// Names the places and touches nothing yet, so that whatever happens next can be cleaned up.
-    pub fn plan(fault: Option<Fault>) -> Result<Self> {
+    pub fn plan(name: &str, more: &[&str]) -> Result<Self> {
         let here = std::env::current_dir().context("current folder")?;
         let mut above = here.ancestors().map(|folder| folder.join("scripts/postgres"));
         let script = above.find(|path| path.is_file());
         let script =
             script.context("scripts/postgres not found; run this inside the repository")?;
         let pid = std::process::id();
-        let folder = std::env::temp_dir().join(format!("quipu-kills-{pid}"));
+        let folder = std::env::temp_dir().join(format!("quipu-{name}-{pid}"));
         let mut ports = FreePorts::new(pid);
-        let mut settings: Vec<String> = SETTINGS.iter().map(ToString::to_string).collect();
-        settings.extend(fault.into_iter().flat_map(Fault::settings).map(ToString::to_string));
+        let settings = SETTINGS.iter().chain(more).map(ToString::to_string).collect();
         Ok(Self {
             script,
             folder,
@@ -68,6 +68,7 @@ impl Cluster {
             postmaster: None,
             server: None,
             server_address: (Ipv4Addr::LOCALHOST, ports.next()?).into(),
+            arguments: Vec::new(),
         })
     }
 
@@ -104,9 +105,19 @@ impl Cluster {
         std::fs::create_dir(&self.folder)
             .with_context(|| format!("cannot make {}", self.folder.display()))?;
         self.run_script("start").await?;
-        let program = PathBuf::from(self.run_script("bin").await?).join("postgres");
         self.run_script("stop").await?;
-        let data = self.folder.join("pg/data");
+        self.run_database().await
+    }
+
+    /// The folder of the database's files.
+    pub fn data(&self) -> PathBuf {
+        self.folder.join("pg/data")
+    }
+
+    /// Keeps a postmaster running on the cluster's files.
+    pub async fn run_database(&mut self) -> Result<()> {
+        let program = PathBuf::from(self.run_script("bin").await?).join("postgres");
+        let data = self.data();
         // The script gave the data to the account that may run PostgreSQL; root becomes it too.
         let owner = std::fs::metadata(&data).context("the cluster's data")?;
         let me = std::fs::metadata("/proc/self").context("/proc")?.uid();
@@ -137,11 +148,12 @@ impl Cluster {
     /// Keeps a server running that reaches the database at `database`.
     pub async fn start_server(&mut self, program: &Path, database: SocketAddr) -> Result<()> {
         let (program, log) = (program.to_owned(), self.log("server"));
+        let arguments = self.arguments.clone();
         let (listen, url) = (self.server_address.to_string(), url_of(database));
         self.server = Some(Supervised::start(move || {
             let mut command = Command::new(&program);
             command.args(["serve", "--migrate", "--auth", "off", "--log", "warn"]);
-            command.args(["--listen", &listen, "--database-url", &url]);
+            command.args(["--listen", &listen, "--database-url", &url]).args(&arguments);
             command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(append(&log)?);
             Ok(command)
         }));
@@ -204,17 +216,9 @@ impl Cluster {
 
     /// Ends every process and, unless `keep` says otherwise, removes every file.
     pub async fn close(mut self, keep: bool) -> Result<()> {
-        drop(self.server.take());
-        if let Some(postmaster) = self.postmaster.take() {
-            let pid = postmaster.life().pid;
-            let family = pid.into_iter().flat_map(children).map(|(pid, _)| pid);
-            let family: Vec<u32> = pid.into_iter().chain(family).collect();
-            // From here on nobody starts it again.
-            drop(postmaster);
-            sigkill(&family).await?;
-        }
+        self.stop().await?;
         if keep {
-            eprintln!("kills: kept {}", self.folder.display());
+            eprintln!("kept {}", self.folder.display());
             return Ok(());
         }
         // Processes that are still on their way out may hold files for a moment.
@@ -226,6 +230,20 @@ impl Cluster {
             tokio::time::sleep(Duration::from_millis(100)).await;
         }
         bail!("cannot remove {}", self.folder.display())
+    }
+
+    /// Ends every process as a power cut would.
+    pub async fn stop(&mut self) -> Result<()> {
+        drop(self.server.take());
+        if let Some(postmaster) = self.postmaster.take() {
+            let pid = postmaster.life().pid;
+            let family = pid.into_iter().flat_map(children).map(|(pid, _)| pid);
+            let family: Vec<u32> = pid.into_iter().chain(family).collect();
+            // From here on nobody starts it again.
+            drop(postmaster);
+            sigkill(&family).await?;
+        }
+        Ok(())
     }
 }
 

@@ -8,15 +8,15 @@
 mod checker;
 mod clients;
 mod clock;
-mod cluster;
+pub(crate) mod cluster;
 mod expectation;
 mod faults;
 mod invariants;
 mod journal;
-mod killer;
+pub(crate) mod killer;
 mod record;
 mod report;
-mod supervise;
+pub(crate) mod supervise;
 
 use std::net::Ipv4Addr;
 use std::panic::AssertUnwindSafe;
@@ -84,7 +84,8 @@ struct Summary {
 
 pub async fn run(args: Args) -> Result<()> {
     println!("seed {}", args.seed);
-    let mut cluster = Cluster::plan(args.fault)?;
+    let settings = args.fault.map(Fault::settings).unwrap_or_default();
+    let mut cluster = Cluster::plan("kills", settings)?;
     // Whatever happens in here, the processes and files below are removed afterwards.
     let ran = tokio::select! {
         ran = AssertUnwindSafe(perform(&args, &mut cluster)).catch_unwind() => {

@@ -4,12 +4,14 @@
 use jiff::SignedDuration;
 use quipu_core::limits::{IDEMPOTENCY_DAYS, TRASH_DAYS, USAGE_DAYS};
 use quipu_core::{CallerKind, FactId, Refusal, State, Verb, Version, record};
-use quipu_store::{context, erase, fact, idempotency, operation};
+use quipu_store::erasure::Erasure;
+use quipu_store::{Batch, context, erase, erasure, fact, idempotency, operation};
 
 use super::outcome::{Outcome, Receipt};
 use super::target::Target;
 use super::update::remaining;
 use super::write::{Begun, Effect, Writing};
+use crate::erasure::Entry;
 use crate::error::{Error, Result};
 use crate::{Engine, Request};
 
@@ -100,7 +102,7 @@ impl Engine {
             return writing.answer(outcome).await;
         }
         let message = format!("Removed for good: {}", facts.len());
-        remove(writing, Verb::Purge, facts, message).await
+        remove(writing, Verb::Purge, facts, message, None).await
     }
 
     /// Removes a memory now and everywhere, with a receipt that says how much and not what.
@@ -121,22 +123,60 @@ impl Engine {
         if history.iter().any(|version| !request.caller.voice.may_replace(version)) {
             return Err(Refusal::LessTrusted.into());
         }
-        remove(writing, Verb::Erase, vec![id], "Erased.".into()).await
+        remove(writing, Verb::Erase, vec![id], "Erased.".into(), None).await
+    }
+}
+
+impl Engine {
+    /// Removes again a memory that was erased and that a backup has brought back. Nobody is asked and
+    /// nobody refused: it was decided when it was erased.
+    pub(crate) async fn erase_again(
+        &self,
+        request: &Request,
+        fact: FactId,
+        entry: &Entry,
+    ) -> Result<bool> {
+        let scope = self.store.write(request.caller.tenant, request.caller.user).await?;
+        if !erase::exists(&scope, fact).await? {
+            return Ok(false);
+        }
+        let last = operation::last_at(&scope).await?;
+        let writing = self.write(scope, request, last, None);
+        remove(writing, Verb::Erase, vec![fact], "Erased again.".into(), Some(entry)).await?;
+        Ok(true)
     }
 }
 
 async fn remove(
-    writing: Writing<'_>,
+    mut writing: Writing<'_>,
     verb: Verb,
     facts: Vec<FactId>,
     message: String,
+    again: Option<&Entry>,
 ) -> Result<Outcome> {
     let mut outcome = Outcome::of(verb, message);
+    let (mut with, mut erased) = (Batch::default(), Vec::new());
     for id in &facts {
         let (at, by) = (writing.stamp.at, writing.stamp.operation);
+        let counted = erasure::count_fact(&writing.scope, *id).await?;
         let removed = erase::remove(&writing.scope, *id, verb, at, by).await?;
+        let on_record = Erasure {
+            id: again.map_or_else(|| writing.stamp.ids.erasure(), |entry| entry.id),
+            fact: Some(*id),
+            verb,
+            operation: Some(by),
+            erased_at: again.map_or(at, |entry| entry.at),
+            removed: counted,
+            replayed: again.is_some(),
+            scrubbed_at: None,
+        };
+        erasure::insert(&mut with, &writing.scope, &on_record);
+        if again.is_none() {
+            erased.push(Entry::of(&writing.scope, &on_record));
+        }
         outcome.receipts.push(Receipt {
             fact: *id,
+            erasure: Some(on_record.id),
             erased_at: at,
             versions: removed.versions,
             links: removed.links,
@@ -144,7 +184,7 @@ async fn remove(
             answers: removed.answers,
         });
     }
-    let effect = Effect { also: facts, ..Effect::default() };
+    let effect = Effect { also: facts, with, erased, ..Effect::default() };
     writing.finish(verb, effect, outcome).await
 }
 

@@ -1,7 +1,7 @@
 //! What a write answers: the memory as it now stands, the operation that can be undone, and a
 //! sentence for the model. Also what is kept under an idempotency key.
 
-use quipu_core::{FactId, Link, OperationId, Status, Timestamp, Verb, Version};
+use quipu_core::{ErasureId, FactId, Link, OperationId, Status, Timestamp, Verb, Version};
 use serde::{Deserialize, Serialize};
 
 /// A version together with the status derived for it.
@@ -15,6 +15,9 @@ pub struct Memory {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Receipt {
     pub fact: FactId,
+    /// Under which the erasure is on record. Answers kept from before there was a record have none.
+    #[serde(default)]
+    pub erasure: Option<ErasureId>,
     pub erased_at: Timestamp,
     pub versions: i32,
     pub links: i32,

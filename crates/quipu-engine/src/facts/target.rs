@@ -26,7 +26,7 @@ impl Target {
         }
     }
 
-    pub(super) async fn fact(&self, scope: &Scope, now: Timestamp) -> Result<FactId> {
+    pub(crate) async fn fact(&self, scope: &Scope, now: Timestamp) -> Result<FactId> {
         let text = match self {
             Target::Id(id) => return Ok(*id),
             Target::Substring(text) => text,

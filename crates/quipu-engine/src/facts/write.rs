@@ -7,13 +7,15 @@ use futures_util::{future::OptionFuture, try_join};
 use quipu_core::recall::passage::{Passage, of_version};
 use quipu_core::time::{after, micros};
 use quipu_core::{
-    Changes, FactId, Ids, Link, Operation, OperationId, Sources, Stamp, State, Verb, Version,
+    Changes, FactId, Ids, Link, Operation, OperationId, Sources, Stamp, State, Timestamp, Verb,
+    Version,
 };
 use quipu_store::passage::{self, Change};
 use quipu_store::{Batch, Scope, context, directory, fact, idempotency, link, operation, policy};
 
 use super::outcome::{Memory, Outcome};
 use super::read::{as_memory, current};
+use crate::erasure::Entry;
 use crate::error::{Error, Result};
 use crate::{Engine, Request};
 
@@ -50,6 +52,8 @@ pub(crate) struct Effect {
     pub(crate) thaws: Vec<FactId>,
     /// What else is written in the same transaction.
     pub(crate) with: Batch,
+    /// What it removes for good, for the journal.
+    pub(crate) erased: Vec<Entry>,
 }
 
 impl Effect {
@@ -110,11 +114,22 @@ impl Engine {
         if user.is_none_or(|user| !user.looked_after) {
             self.first_write(&scope, request).await?;
         }
+        Ok(Begun::New(self.write(scope, request, last, policy)))
+    }
+
+    /// A write in this scope, stamped later than the last one.
+    pub(super) fn write<'r>(
+        &'r self,
+        scope: Scope,
+        request: &'r Request,
+        last: Option<Timestamp>,
+        policy: Option<String>,
+    ) -> Writing<'r> {
         let now = micros(request.moment.now);
         let at = last.map_or(now, |last| now.max(after(last)));
         let mut ids = Ids::new(now, request.moment.seed);
         let stamp = Stamp { at, operation: ids.operation(), ids };
-        Ok(Begun::New(Writing { engine: self, scope, stamp, request, policy }))
+        Writing { engine: self, scope, stamp, request, policy }
     }
 }
 
@@ -177,7 +192,7 @@ impl Writing<'_> {
         batch.append(effect.with);
         outcome.operation = Some(operation.id);
         let (engine, moment) = (self.engine, self.request.moment);
-        let outcome = self.keep(batch, outcome).await?;
+        let outcome = self.keep(batch, outcome, &effect.erased).await?;
         if removes || !revoked.is_empty() {
             engine.forget_given(caller.user);
         }
@@ -194,10 +209,10 @@ impl Writing<'_> {
 
     /// Keeps and gives an answer to a request that had nothing to write.
     pub(super) async fn answer(self, outcome: Outcome) -> Result<Outcome> {
-        self.keep(Batch::default(), outcome).await
+        self.keep(Batch::default(), outcome, &[]).await
     }
 
-    async fn keep(self, mut batch: Batch, outcome: Outcome) -> Result<Outcome> {
+    async fn keep(self, mut batch: Batch, outcome: Outcome, erased: &[Entry]) -> Result<Outcome> {
         if let Some(key) = &self.request.idempotency {
             let body = serde_json::to_value(&outcome).map_err(|e| corrupt(&e))?;
             let (facts, now) = (outcome.facts(), self.request.moment.now);
@@ -205,6 +220,7 @@ impl Writing<'_> {
             idempotency::keep(&mut batch, &self.scope, &key.key, hash, body, &facts, now);
         }
         self.scope.run(&batch).await?;
+        self.engine.journal(erased).await?;
         self.scope.commit().await?;
         Ok(outcome)
     }

@@ -94,6 +94,6 @@ async fn a_deleted_users_credentials_end() {
         .create_key(story.tenant, key(Some("alice"), &[Permission::Read]), &[1; 32], story.now())
         .await
         .unwrap();
-    engine.delete_user(story.tenant, "alice", story.now()).await.unwrap();
+    engine.erase_user(story.tenant, "alice", story.moment()).await.unwrap();
     assert!(engine.authenticate(&issued.text, story.now()).await.is_err());
 }

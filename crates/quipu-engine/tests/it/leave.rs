@@ -117,8 +117,8 @@ async fn canaries(story: &Story) -> i64 {
 async fn a_deleted_user_leaves_nothing_and_is_refused() {
     let story = Story::begin().await;
     story.save("the canary sings").await;
-    let (counts, _) = story.engine.delete_user(story.tenant, "alice", story.now()).await.unwrap();
-    assert_eq!(counts.facts, 1);
+    let erased = story.engine.erase_user(story.tenant, "alice", story.moment()).await.unwrap();
+    assert_eq!(erased.counts.facts, 1);
     assert_eq!(canaries(&story).await, 0);
     let save = story.engine.save(&story.request(), NewMemory::saying("back again")).await;
     assert!(matches!(save, Err(Error::UserGone)));

@@ -3,6 +3,7 @@
 
 mod cascade;
 mod consolidate;
+mod erasure;
 mod fading;
 mod keys;
 mod learn;

@@ -269,7 +269,7 @@ async fn an_erased_memory_takes_all_that_was_made_from_it_along() {
 #[tokio::test]
 async fn a_deleted_user_leaves_no_row_in_any_table_of_recall() {
     let (story, _) = lived_in().await;
-    story.engine.delete_user(story.tenant, "alice", story.now()).await.unwrap();
+    story.engine.erase_user(story.tenant, "alice", story.moment()).await.unwrap();
     for table in DERIVED {
         assert_eq!(rows(&story, table).await, 0, "{table}");
     }

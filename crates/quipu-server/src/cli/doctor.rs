@@ -4,10 +4,11 @@ use std::time::Duration;
 
 use clap::Args;
 use quipu_core::model::{AnswerSchema, ChatAsk, Message};
-use quipu_engine::{Engine, Health};
+use quipu_engine::erasure::{self, Journal};
+use quipu_engine::{Connect, Engine, Health};
 use serde_json::json;
 
-use super::{Database, Format, Said, say, say_json};
+use super::{Database, ErasureJournal, Format, Said, say, say_json};
 use crate::models::ModelSettings;
 
 #[derive(Debug, Args)]
@@ -17,6 +18,8 @@ pub struct Doctor {
     database: Database,
     #[command(flatten)]
     models: ModelSettings,
+    #[command(flatten)]
+    journal: ErasureJournal,
     #[command(flatten)]
     format: Format,
 }
@@ -106,6 +109,9 @@ impl Doctor {
         if let (Ok(engine), true) = (&engine, pending.is_empty()) {
             checks.push(self.embedder(engine).await);
         }
+        if pending.is_empty() {
+            checks.extend(self.erasures(&connect).await);
+        }
         checks.extend(self.chats().await);
         match health {
             Ok(health) => checks.extend(judge(&health)),
@@ -170,6 +176,42 @@ impl Doctor {
     }
 }
 
+impl Doctor {
+    /// Whether a restored backup would bring back what was erased, and whether what was erased has
+    /// left the files.
+    async fn erasures(&self, connect: &Connect) -> Vec<Check> {
+        let (good, found) = match &self.journal.erasure_journal {
+            None => (false, "none is kept: a restored backup brings back what was erased".into()),
+            Some(path) if !path.exists() => {
+                (false, format!("{} is not there; the server makes it", path.display()))
+            }
+            Some(path) => match Journal::open(path).and_then(|journal| journal.read()) {
+                Ok(entries) => (true, format!("{} erasures written down", entries.len())),
+                Err(error) => (false, format!("{}: {error}", path.display())),
+            },
+        };
+        let journal = Check::new(
+            "erasure journal",
+            good,
+            found,
+            "serve with --erasure-journal FILE, on another disk than the database, and back it up",
+        );
+        let pending = erasure::unscrubbed(connect).await;
+        let (good, found) = match pending {
+            Ok(0) => (true, "nothing that was erased is left in them".to_owned()),
+            Ok(count) => (false, format!("{count} erasures are still in them")),
+            Err(error) => (false, with_cause(&error)),
+        };
+        let files = Check::new(
+            "files",
+            good,
+            found,
+            "run `quipu scrub` as the owner, or serve with --scrub-at HOUR",
+        );
+        vec![journal.or_warn(), files.or_warn()]
+    }
+}
+
 fn with_cause(error: &dyn std::error::Error) -> String {
     match error.source() {
         Some(cause) => format!("{error}: {cause}"),
@@ -214,5 +256,13 @@ fn judge(health: &Health) -> Vec<Check> {
             "set fsync = on and synchronous_commit = on; otherwise a crash loses what was \
              acknowledged",
         ),
+        Check::new(
+            "PostgreSQL's log",
+            health.logs_content.is_none(),
+            health.logs_content.as_deref().unwrap_or("holds no memories"),
+            "set log_parameter_max_length = 0 and log_parameter_max_length_on_error = 0, or its log \
+             holds what was saved and later erased",
+        )
+        .or_warn(),
     ]
 }

@@ -4,9 +4,11 @@
 
 mod client;
 mod doctor;
+mod erase;
 mod key;
 mod migrate;
 mod model;
+mod scrub;
 mod serve;
 mod state;
 mod work;
@@ -15,7 +17,9 @@ use std::io::Write as _;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
+use anyhow::Context as _;
 use clap::{Args, Parser, Subcommand};
+use quipu_engine::erasure::{Journal, Replayed};
 use quipu_engine::{Engine, Error};
 
 /// Long-term memory for AI assistants that its user can read, correct, undo and erase.
@@ -61,6 +65,10 @@ enum Command {
     Doctor(doctor::Doctor),
     /// Say how much a memory holds, and what it hashes to.
     State(state::State),
+    /// Erase a user or a memory for good, with a receipt; or check a receipt.
+    Erase(erase::Erase),
+    /// Have what was erased leave the database's files.
+    Scrub(scrub::Scrub),
     /// Print the OpenAPI document.
     Openapi,
     /// Print the table of error codes as markdown.
@@ -93,6 +101,37 @@ impl Database {
     }
 }
 
+/// Where erasures are written down besides the database.
+#[derive(Debug, Clone, Args)]
+pub struct ErasureJournal {
+    /// A file in which every erasure is written down before it is done, so that a restored backup does
+    /// not bring back what was erased; keep it apart from the database, and back it up
+    #[arg(long, env = "QUIPU_ERASURE_JOURNAL", value_name = "FILE")]
+    erasure_journal: Option<PathBuf>,
+}
+
+impl ErasureJournal {
+    /// Opens the journal and has the engine remove again what it says was erased. Nobody is served
+    /// before that.
+    async fn replay(&self, engine: Engine) -> anyhow::Result<Engine> {
+        let Some(path) = &self.erasure_journal else { return Ok(engine) };
+        let journal = Journal::open(path)
+            .with_context(|| format!("the erasure journal {} cannot be used", path.display()))?;
+        let engine = engine.with_journal(journal);
+        let Replayed { entries, users, memories, added } =
+            engine.replay_erasures(crate::clock::moment()).await?;
+        if users + memories > 0 {
+            tracing::warn!(
+                users,
+                memories,
+                "a backup had brought back what was erased; removed again"
+            );
+        }
+        tracing::info!(entries, added, "erasure journal read");
+        Ok(engine)
+    }
+}
+
 /// Output for a program instead of a person.
 #[derive(Debug, Clone, Args)]
 pub struct Format {
@@ -117,6 +156,8 @@ pub fn main() -> ExitCode {
             Command::Reembed(command) => command.run().await,
             Command::Doctor(command) => command.run().await,
             Command::State(command) => command.run().await,
+            Command::Erase(command) => command.run().await,
+            Command::Scrub(command) => command.run().await,
             Command::Openapi => print_openapi(),
             Command::Errors => say(&crate::http::render_error_docs()),
         }

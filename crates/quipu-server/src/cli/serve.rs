@@ -11,7 +11,7 @@ use quipu_core::policy::PRESETS;
 use quipu_engine::Engine;
 use tracing_subscriber::EnvFilter;
 
-use super::Database;
+use super::{Database, ErasureJournal, scrub};
 use crate::clock;
 use crate::http::{App, Door, LOCAL_TENANT, router};
 use crate::models::ModelSettings;
@@ -65,6 +65,13 @@ pub struct Serve {
     #[arg(long, env = "QUIPU_POLICY", default_value = "balanced", value_name = "PRESET")]
     policy: String,
     #[command(flatten)]
+    journal: ErasureJournal,
+    /// The hour (UTC) at which what was erased is to leave the database's files, if the login role may
+    /// rewrite them; without it, run `quipu scrub`
+    #[arg(long, env = "QUIPU_SCRUB_AT", value_name = "HOUR",
+          value_parser = clap::value_parser!(i8).range(0..24))]
+    scrub_at: Option<i8>,
+    #[command(flatten)]
     logging: Logging,
     /// How long to wait for requests under way when stopping, in seconds
     #[arg(long, env = "QUIPU_GRACE", default_value_t = 20, value_name = "SECONDS")]
@@ -92,6 +99,7 @@ impl Serve {
             .with_policy(preset(&self.policy)?)
             .with_ticks(clock::ticks);
         check(&engine).await?;
+        let engine = self.journal.replay(engine).await?;
         settle_model(&engine).await?;
         if self.auth == Auth::Off {
             engine.ensure_tenant(LOCAL_TENANT, clock::now()).await?;
@@ -113,6 +121,9 @@ impl Serve {
         });
         let app = App::new(engine.clone(), door);
         let workers = Workers::start(&engine, self.workers);
+        if let Some(hour) = self.scrub_at {
+            tokio::spawn(scrub::nightly(connect, hour));
+        }
         let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
         let server = axum::serve(listener, router(app)).with_graceful_shutdown(async move {
             asked_to_stop().await;

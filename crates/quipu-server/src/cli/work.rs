@@ -7,7 +7,7 @@ use quipu_engine::Engine;
 use quipu_engine::jobs::Worked;
 
 use super::serve::{Logging, asked_to_stop, check, preset, settle_model};
-use super::{Database, Format, say, say_json};
+use super::{Database, ErasureJournal, Format, say, say_json};
 use crate::clock;
 use crate::models::ModelSettings;
 use crate::workers::Workers;
@@ -35,6 +35,8 @@ pub struct Work {
     #[arg(long)]
     once: bool,
     #[command(flatten)]
+    journal: ErasureJournal,
+    #[command(flatten)]
     logging: Logging,
     #[command(flatten)]
     format: Format,
@@ -52,6 +54,7 @@ impl Work {
             .with_policy(preset(&self.policy)?)
             .with_ticks(clock::ticks);
         check(&engine).await?;
+        let engine = self.journal.replay(engine).await?;
         settle_model(&engine).await?;
         if self.once {
             return self.work_once(&engine).await;

@@ -86,6 +86,7 @@ pub const TABLE: &[Entry] = &[
     entry("not_undoable", 409, "What was erased cannot be brought back", "Purge and erase are final."),
     entry("version_mismatch", 412, "The memory has changed since it was read", "Read it again, and send the ETag it now has."),
     entry("idempotency_mismatch", 422, "The idempotency key was used for another request", "Use one key for one request, and a new key for a new one."),
+    entry("journal_unavailable", 503, "The erasure journal cannot be written", "Nothing was erased. See that the file the server's `--erasure-journal` names can be written, then try again."),
     entry("unavailable", 503, "The database is not available", "Try again in a moment, with the same `Idempotency-Key`."),
     entry("internal", 500, "Something went wrong on our side", "Tell the operator the `Quipu-Request-Id` of this answer."),
 ];
@@ -181,6 +182,7 @@ impl From<Error> for Problem {
                 problem = problem.because(&format!("The domain `{domain}` is shut"));
             }
             Error::UndoBlocked(by) => problem.operation_id = Some(by.to_string()),
+            Error::Journal(reason) => tracing::error!(reason, "erasure journal"),
             Error::Unavailable(source) => tracing::warn!(error = %source, "database unavailable"),
             Error::Internal(source) => tracing::error!(error = ?source, "internal error"),
             _ => {}

@@ -3,6 +3,7 @@
 mod auth;
 mod context;
 mod domains;
+mod erasures;
 mod error;
 mod health;
 mod keys;
@@ -114,6 +115,9 @@ fn api() -> OpenApiRouter<App> {
         .routes(routes!(verbs::forget_memory))
         .routes(routes!(verbs::restore_memory))
         .routes(routes!(verbs::erase_memory))
+        .routes(routes!(erasures::preview_erasure))
+        .routes(routes!(erasures::list_erasures))
+        .routes(routes!(erasures::get_receipt_key))
         .routes(routes!(links::list_links, links::link_memories))
         .routes(routes!(links::unlink_memories))
         .routes(routes!(operations::list_operations))
@@ -156,6 +160,8 @@ fn api() -> OpenApiRouter<App> {
         .routes(routes!(domains::open_domain, domains::shut_domain))
         .routes(routes!(users::list_users, users::create_user))
         .routes(routes!(users::get_user, users::delete_user))
+        .routes(routes!(erasures::preview_user_erasure))
+        .routes(routes!(erasures::list_user_erasures))
         .routes(routes!(keys::list_keys, keys::create_key))
         .routes(routes!(keys::revoke_key))
         .routes(routes!(keys::mint_token))

@@ -10,6 +10,7 @@ use utoipa::{IntoParams, ToSchema};
 
 use super::App;
 use super::auth::Admin;
+use super::erasures::SignedReceiptView;
 use super::error::Problem;
 use super::request::{Asked, Named, Sent, page_size, parse_cursor, print_cursor};
 use super::verbs::Nothing;
@@ -156,9 +157,11 @@ pub struct UserDeleted {
     removed: Counts,
     /// Keys and tokens bound to the user that have ended.
     credentials_ended: usize,
+    receipt: SignedReceiptView,
 }
 
-/// Delete a user and everything kept about them, now.
+/// Erase a user and everything kept about them, now. What stays is a signed receipt, and a row without
+/// a name that has the user refused until they are created again. It cannot be undone.
 #[utoipa::path(delete, path = "/api/users/{user}", tag = "users", params(
     ("user" = String, Path, description = "Your own id for the person")), responses(
     (status = 200, body = UserDeleted),
@@ -170,8 +173,12 @@ pub async fn delete_user(
     _sent: Sent<Nothing>,
 ) -> Result<Json<UserDeleted>, Problem> {
     let engine = app.engine().clone();
-    let work = async move { engine.delete_user(admitted.tenant, &name, clock::now()).await };
-    let (counts, ended) = app.detached(work).await?;
-    app.forget_admissions(&ended);
-    Ok(Json(UserDeleted { removed: counts.into(), credentials_ended: ended.len() }))
+    let work = async move { engine.erase_user(admitted.tenant, &name, clock::moment()).await };
+    let erased = app.detached(work).await?;
+    app.forget_admissions(&erased.ended);
+    Ok(Json(UserDeleted {
+        removed: erased.counts.into(),
+        credentials_ended: erased.ended.len(),
+        receipt: erased.receipt.into(),
+    }))
 }

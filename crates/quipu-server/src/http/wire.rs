@@ -293,6 +293,8 @@ pub struct Undo {
 #[derive(Debug, Serialize, ToSchema)]
 pub struct ReceiptView {
     pub memory_id: String,
+    /// Under which the signed receipt is listed in `GET /api/erasures`.
+    pub erasure_id: Option<String>,
     pub erased_at: Timestamp,
     pub versions: i32,
     pub links: i32,
@@ -328,6 +330,7 @@ impl From<&Receipt> for ReceiptView {
     fn from(receipt: &Receipt) -> Self {
         Self {
             memory_id: receipt.fact.to_string(),
+            erasure_id: receipt.erasure.map(|id| id.to_string()),
             erased_at: receipt.erased_at,
             versions: receipt.versions,
             links: receipt.links,

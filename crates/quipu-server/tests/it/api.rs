@@ -4,6 +4,7 @@ mod beacon;
 mod context;
 mod conventions;
 mod directory;
+mod erasure;
 mod jobs;
 mod learning;
 mod life;

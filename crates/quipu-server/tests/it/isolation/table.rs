@@ -266,6 +266,9 @@ pub const TABLE: &[Row] = &[
     does(Write, "forget_memory", &[given(Path("id"), Memory("forgettable"), MEMORY), WORDS, STALE, AGAIN]),
     does(Write, "restore_memory", &[given(Path("id"), Memory("trashed"), MEMORY), WORDS, STALE, AGAIN]),
     does(Erase, "erase_memory", &[given(Path("id"), Memory("erasable"), MEMORY), WORDS, STALE, AGAIN]),
+    only_reads(does(Erase, "preview_erasure", &[given(Path("id"), Memory("kept"), MEMORY), WORDS])),
+    reads("list_erasures", &[]),
+    open("get_receipt_key"),
     reads("list_links", &[given(Path("id"), Memory("kept"), MEMORY), WORDS]),
     with_body(
         does(Write, "link_memories", &[
@@ -302,6 +305,8 @@ pub const TABLE: &[Row] = &[
     only_reads(does(Admin, "list_users", &[tried(Query("cursor"), UserCursor, Own)])),
     with_body(does(Admin, "create_user", &[given(Body("user"), User("dave"), Own)]), "{}"),
     only_reads(does(Admin, "get_user", &[given(Path("user"), User("carol"), USER)])),
+    only_reads(does(Admin, "preview_user_erasure", &[given(Path("user"), User("carol"), USER)])),
+    only_reads(does(Admin, "list_user_erasures", &[given(Path("user"), User("carol"), USER)])),
     does(Admin, "delete_user", &[given(Path("user"), User("carol"), USER)]),
     only_reads(does(Admin, "list_keys", &[])),
     with_body(does(Admin, "create_key", &[given(Body("user"), User("dave"), Own)]), r#"{"name": "another"}"#),
