@@ -130,6 +130,7 @@ pub async fn remove_user(scope: &Scope) -> Result<()> {
     scope.query("delete from usage where user_id = $1", &[&user]).await?;
     scope.query("delete from retrieval where user_id = $1", &[&user]).await?;
     scope.query("delete from baseline where user_id = $1", &[&user]).await?;
+    scope.query("delete from portrait where user_id = $1", &[&user]).await?;
     scope.query("delete from passage where user_id = $1", &[&user]).await?;
     scope.query("delete from recall_state where user_id = $1", &[&user]).await?;
     scope.query("delete from turn where user_id = $1", &[&user]).await?;
