@@ -183,13 +183,14 @@ impl Engine {
         Ok(scope.commit().await?)
     }
 
-    /// What was learned is weighed again, and what has had its time goes: the trash after thirty
-    /// days, and what went into prompts after ninety. Then again when the next of it has had its
+    /// What was learned is weighed again, portraits whose facts have changed are phrased anew, and what
+    /// has had its time goes: the trash after thirty days, and what went into prompts after ninety. Then again when the next of it has had its
     /// time; if there is none, when the next is written.
     async fn look_after(&self, request: &Request, job: &Claimed) -> Result<(), Failed> {
         self.purge(request).await?;
         self.purge_sessions(request).await?;
         self.consolidate(request, false).await?;
+        self.phrase_portraits(request).await?;
         let scope = self.store.write(job.tenant, job.user).await?;
         if !job::is_held(&scope, job).await? {
             return Ok(());
@@ -236,7 +237,7 @@ impl Engine {
     }
 
     /// The prompts that models are asked with, by name and version.
-    pub fn prompts() -> [prompt::Prompt; 3] {
-        [prompt::EXTRACT, prompt::TITLE, prompt::COMPRESS]
+    pub fn prompts() -> [prompt::Prompt; 4] {
+        [prompt::EXTRACT, prompt::TITLE, prompt::COMPRESS, prompt::PORTRAIT]
     }
 }

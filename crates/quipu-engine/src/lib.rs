@@ -7,7 +7,7 @@
 //! [`facts`] has the verbs and the questions about memories, [`sessions`] what was said, [`recall`] the
 //! finding of what bears on a message, [`context`] what goes into a prompt, [`learn`]
 //! what a conversation leaves behind, [`jobs`] the work that waits for its time, [`chat`] the asking of chat
-//! models, [`policy`] what may happen without asking, [`access`] who may come in, [`directory`] the
+//! models, [`portrait`] compiled texts about a person, [`policy`] what may happen without asking, [`access`] who may come in, [`directory`] the
 //! tenant's users and domains.
 
 pub mod access;
@@ -21,6 +21,7 @@ pub mod facts;
 pub mod jobs;
 pub mod learn;
 pub mod policy;
+pub mod portrait;
 pub mod recall;
 pub mod sessions;
 pub mod state;

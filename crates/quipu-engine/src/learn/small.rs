@@ -13,7 +13,7 @@ use quipu_store::job::{self, Claimed};
 use quipu_store::passage::{self, Change};
 use quipu_store::{Batch, ledger, session};
 
-use super::plan::domains;
+use crate::directory::domains;
 use crate::error::Result;
 use crate::jobs::Failed;
 use crate::{Engine, Request};

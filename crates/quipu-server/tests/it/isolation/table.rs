@@ -132,6 +132,8 @@ pub const TABLE: &[Row] = &[
     ]),
     reads("get_review", &[]),
     reads("get_state", &[]),
+    reads("list_portraits", &[]),
+    reads("get_portrait", &[given(Path("name"), DomainPortrait, Refused(&["domain_not_found"]))]),
     reads("get_window", &[given(Path("session_id"), Session, SESSION)]),
     reads("get_why", &[
         given(Path("session_id"), Session, SESSION),
@@ -189,6 +191,7 @@ pub const TABLE: &[Row] = &[
     does(Write, "delete_session", &[given(Path("session_id"), DeletableSession, SESSION), AGAIN]),
     does(Write, "restore_session", &[given(Path("session_id"), TrashedSession, SESSION), AGAIN]),
     with_body(does(Write, "consolidate", &[AGAIN]), "{}"),
+    with_body(does(Write, "phrase_portraits", &[AGAIN]), "{}"),
     does(Write, "retry_job", &[given(Path("id"), DeadJob, JOB), AGAIN]),
     with_body(
         does(Write, "report_usage", &[
