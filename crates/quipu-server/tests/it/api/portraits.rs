@@ -14,12 +14,7 @@ async fn every_sentence_names_the_memories_it_rests_on() {
     client.post("/api/memory", body).await.expect(201);
 
     let all = client.get("/api/portraits").await.expect(200);
-    let names: Vec<&str> = all.json()["data"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|p| p["name"].as_str().unwrap())
-        .collect();
+    let names = all.each("name");
     assert_eq!(names, ["profile", "procedures", "active_context"]);
     let profile = client.get("/api/portraits/profile").await.expect(200);
     assert_eq!(profile.at("/made_by"), "template");
