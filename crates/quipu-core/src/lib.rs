@@ -13,6 +13,7 @@
 //! [`portrait`] tells a person what is known about them.
 
 pub mod caller;
+pub mod cluster;
 pub mod consolidate;
 pub mod context;
 pub mod detect;

@@ -5,7 +5,7 @@
 use jiff::SignedDuration;
 use quipu_core::job::{Setback, next_upkeep, wait_after};
 use quipu_core::learn::prompt;
-use quipu_core::limits::{CANDIDATE_DAYS, IDEMPOTENCY_DAYS, TRASH_DAYS, USAGE_DAYS};
+use quipu_core::limits::{CANDIDATE_DAYS, EXPIRED_DAYS, IDEMPOTENCY_DAYS, TRASH_DAYS, USAGE_DAYS};
 use quipu_core::time::micros;
 use quipu_core::{Caller, CallerKind, Job, JobId, JobKind, Origin, Timestamp, Voice};
 use quipu_store::job::{self, Claimed, Oldest};
@@ -37,6 +37,7 @@ fn to_go(oldest: Oldest) -> Option<Timestamp> {
         after(oldest.guessed, CANDIDATE_DAYS),
         after(oldest.answered, IDEMPOTENCY_DAYS),
         after(oldest.given, USAGE_DAYS),
+        after(oldest.ended, EXPIRED_DAYS),
     ];
     ends.into_iter().flatten().min()
 }

@@ -93,11 +93,11 @@ fn sentence(offer: &Offer, inputs: &[Version], domains: &[(Domain, bool)]) -> Op
     // A fact that is cited and not said would be lost to its person: it is said by the template.
     let mut said: Vec<&Version> = cited?
         .into_iter()
-        .filter(|version| ground::grounded(template::words(version), &[text]))
+        .filter(|version| ground::says_no_more(template::words(version), text))
         .collect();
     said.dedup_by_key(|version| version.fact);
     let words: Vec<&str> = said.iter().map(|version| template::words(version)).collect();
-    let carried = !said.is_empty() && ground::grounded(text, &words);
+    let carried = !said.is_empty() && ground::says_no_more(text, &words.join("\n"));
     let safe = safe_summary(text, domains).is_some_and(|kept| kept == *text);
     (carried && safe).then(|| Sentence {
         text: text.clone(),

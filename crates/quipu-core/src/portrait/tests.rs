@@ -151,6 +151,7 @@ fn what_a_model_may_not_say_is_dropped() {
         ("Is the type of person who lives in Lisbon.", &[1]),
         ("Lives in Lisbon and has depression.", &[1]),
         ("Does not live in Lisbon.", &[1]),
+        ("Happily lives in Lisbon.", &[1]),
     ] {
         let kept = screened(&offered(&[(text, numbers)]), &all, &shut());
         assert!(kept.is_empty(), "{text}: {kept:?}");

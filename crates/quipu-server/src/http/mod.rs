@@ -142,6 +142,7 @@ fn api() -> OpenApiRouter<App> {
         .routes(routes!(living::get_review))
         .routes(routes!(portraits::list_portraits, portraits::phrase_portraits))
         .routes(routes!(portraits::get_portrait))
+        .routes(routes!(living::list_clusters))
         .routes(routes!(state::get_state))
         .routes(routes!(policy::get_policy, policy::put_policy))
         .routes(routes!(policy::get_tenant_policy, policy::put_tenant_policy))

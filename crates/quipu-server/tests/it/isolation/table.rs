@@ -133,6 +133,7 @@ pub const TABLE: &[Row] = &[
     reads("get_review", &[]),
     reads("get_state", &[]),
     reads("list_portraits", &[]),
+    reads("list_clusters", &[]),
     reads("get_portrait", &[given(Path("name"), DomainPortrait, Refused(&["domain_not_found"]))]),
     reads("get_window", &[given(Path("session_id"), Session, SESSION)]),
     reads("get_why", &[
