@@ -28,6 +28,8 @@ enum Command {
     CrashChild(quipu_evals::crashes::ChildArgs),
     /// A model that obeys every attacker: nothing of theirs may be believed.
     Hostile(quipu_evals::learning::hostile::Args),
+    /// Nights: what they cost, and with `--hostile` what a model that lies can do to them.
+    Nights(quipu_evals::living::Args),
     /// Quipu's own words come back in conversations: nothing may be learned from them.
     Relearn(quipu_evals::learning::relearn::Args),
     /// What the screens for secrets, sensitive matters and orders catch and let through.
@@ -50,6 +52,7 @@ async fn main() -> anyhow::Result<()> {
         Command::Crashes(args) => quipu_evals::crashes::run(args).await,
         Command::CrashChild(args) => quipu_evals::crashes::run_child(args).await,
         Command::Hostile(args) => quipu_evals::learning::hostile::run(args).await,
+        Command::Nights(args) => quipu_evals::living::run(args).await,
         Command::Relearn(args) => quipu_evals::learning::relearn::run(args).await,
         Command::Screens(args) => quipu_evals::learning::screens::run(args).await,
         Command::Extraction(args) => quipu_evals::learning::extraction::run(args).await,

@@ -1,3 +1,5 @@
+//! Portraits, from facts to sentences, and what a model may not put into them.
+
 use super::phrase::{Offer, Phrasing, read, screened};
 use super::*;
 use crate::domain::builtin_domains;
