@@ -49,14 +49,18 @@ struct Ground {
     kept: Vec<Kept>,
 }
 
+/// The facts that may be told of now.
+async fn material(scope: &Scope, now: Timestamp) -> Result<Vec<Version>> {
+    let (versions, shut) =
+        try_join!(kept::material(scope, now, MATERIAL), domain::shut_ones(scope))?;
+    Ok(rules::material(&versions, &shut, now))
+}
+
 impl Ground {
     async fn read(scope: &Scope, now: Timestamp) -> Result<Self> {
-        let (versions, shut, kept) = try_join!(
-            kept::material(scope, now, MATERIAL),
-            domain::shut_ones(scope),
-            kept::kept_ones(scope),
-        )?;
-        Ok(Self { material: rules::material(&versions, &shut, now), kept })
+        let kept = async { Ok(kept::kept_ones(scope).await?) };
+        let (material, kept) = try_join!(material(scope, now), kept)?;
+        Ok(Self { material, kept })
     }
 
     fn of(&self, name: &Name) -> Option<&Kept> {
@@ -190,7 +194,7 @@ impl Engine {
     ) -> Result<bool> {
         let now = request.moment.now;
         let scope = self.writing(request).await?;
-        let inputs = rules::inputs(name, &Ground::read(&scope, now).await?.material);
+        let inputs = rules::inputs(name, &material(&scope, now).await?);
         let inputs_hash = hash(name, &inputs);
         if inputs_hash != hash(name, made_from) {
             return Ok(false);

@@ -32,3 +32,16 @@ async fn every_sentence_names_the_memories_it_rests_on() {
     let refused = client.get("/api/portraits/soul").await.expect(404);
     assert_eq!(refused.at("/code"), "portrait_not_found");
 }
+
+#[tokio::test]
+async fn what_shares_rare_words_is_a_cluster() {
+    let app = TestApp::with_keys().await;
+    let client = app.human("acme", "alice").await;
+    for content in ["Grows tomatoes", "Tomatoes need water", "Lives in Lisbon"] {
+        client.save(content).await;
+    }
+    let all = client.get("/api/clusters").await.expect(200).json();
+    let [cluster] = &all["data"].as_array().unwrap()[..] else { panic!("one cluster: {all}") };
+    assert!(cluster["name"].as_str().unwrap().starts_with("tomatoes"));
+    assert_eq!(cluster["memories"].as_array().unwrap().len(), 2);
+}
