@@ -60,15 +60,17 @@ impl Engine {
             Begun::New(writing) => writing,
             Begun::Again(outcome) => return Ok(outcome),
         };
+        // Judged by this moment's clock, so only after a retry has had its first answer.
+        let mut valid = Period::new(new.valid_from.unwrap_or(now), new.valid_until)
+            .ok_or(quipu_core::Refusal::EmptyValidity)?;
         let (domain, same) =
             try_join!(check_domain(&writing.scope, new.claim.domain.as_deref()), async {
                 Ok(fact::saying_the_same(&writing.scope, &new.claim, now).await?)
             },)?;
-        // Judged by this moment's clock, so only after a retry has had its first answer.
-        let from = new.valid_from.unwrap_or(now);
-        let lasts = domain.and_then(|domain| domain.expires_at(&new.claim, now.max(from)));
-        let valid = Period::new(from, new.valid_until.or(lasts))
-            .ok_or(quipu_core::Refusal::EmptyValidity)?;
+        if valid.until.is_none() {
+            let from = now.max(valid.from);
+            valid.until = domain.and_then(|domain| domain.expires_at(&new.claim, from));
+        }
         if let Some(same) = same {
             let memory = as_memory(&same, std::slice::from_ref(&same), now);
             let message = format!("Already remembered: {}", same.claim.content);
