@@ -554,7 +554,13 @@ async fn why_was_this_said() {
         retrieval: Some(given.id),
         ..NewTurn::saying(Role::Assistant, "You like tea.")
     };
-    tokio::time::sleep(std::time::Duration::from_millis(200)).await;
+    // What was given is noted behind the answer.
+    for _ in 0..100 {
+        if story.engine.retrieval(&story.alice(), given.id, story.now()).await.is_ok() {
+            break;
+        }
+        tokio::time::sleep(std::time::Duration::from_millis(50)).await;
+    }
     story.engine.append_turns(&story.request(), "c", vec![said]).await.unwrap();
     let why = story.engine.why(&story.alice(), "c", 1, story.now()).await.unwrap();
     assert_eq!(why.grounds[0].memory.version.fact, tea);
