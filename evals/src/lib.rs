@@ -13,6 +13,7 @@ pub mod freeze;
 pub mod histories;
 pub mod kills;
 pub mod learning;
+pub mod living;
 pub mod load;
 pub mod recall;
 pub mod retrieval;

@@ -30,6 +30,8 @@ enum Command {
     Erasure(quipu_evals::erasure::Args),
     /// A model that obeys every attacker: nothing of theirs may be believed.
     Hostile(quipu_evals::learning::hostile::Args),
+    /// Nights: what they cost, and with `--hostile` what a model that lies can do to them.
+    Nights(quipu_evals::living::Args),
     /// Quipu's own words come back in conversations: nothing may be learned from them.
     Relearn(quipu_evals::learning::relearn::Args),
     /// What the screens for secrets, sensitive matters and orders catch and let through.
@@ -55,6 +57,7 @@ async fn main() -> anyhow::Result<()> {
         Command::CrashChild(args) => quipu_evals::crashes::run_child(args).await,
         Command::Erasure(args) => quipu_evals::erasure::run(args).await,
         Command::Hostile(args) => quipu_evals::learning::hostile::run(args).await,
+        Command::Nights(args) => quipu_evals::living::run(args).await,
         Command::Relearn(args) => quipu_evals::learning::relearn::run(args).await,
         Command::Screens(args) => quipu_evals::learning::screens::run(args).await,
         Command::Extraction(args) => quipu_evals::learning::extraction::run(args).await,

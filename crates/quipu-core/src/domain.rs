@@ -1,6 +1,10 @@
 //! Domains: areas of a life, some of which stay shut until their person opens them.
 
+use jiff::SignedDuration;
 use serde::{Deserialize, Serialize};
+
+use crate::fact::{Claim, Force};
+use crate::time::{Timestamp, micros};
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Domain {
@@ -14,6 +18,15 @@ pub struct Domain {
     pub default_expiration_days: Option<i32>,
     /// Ships with Quipu, for every tenant.
     pub builtin: bool,
+}
+
+impl Domain {
+    /// When a memory that is kept here from a time on ends by itself, if nobody says otherwise. What
+    /// must be respected never does (R146).
+    pub fn expires_at(&self, claim: &Claim, from: Timestamp) -> Option<Timestamp> {
+        let days = self.default_expiration_days.filter(|_| claim.force == Force::Soft)?;
+        from.checked_add(SignedDuration::from_hours(24 * i64::from(days))).ok().map(micros)
+    }
 }
 
 /// The ten predefined domains and religion, with the flags of R183 and C16.
@@ -51,6 +64,18 @@ pub fn is_name(text: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_is_soft_lasts_as_long_as_its_domain_says_and_what_is_hard_for_ever() {
+        let domains = builtin_domains();
+        let of = |name: &str| domains.iter().find(|domain| domain.name == name).unwrap();
+        let (soft, start) = (Claim::saying("Has a deadline"), Timestamp::UNIX_EPOCH);
+        let ninety = Timestamp::from_second(90 * 86_400).unwrap();
+        assert_eq!(of("work").expires_at(&soft, start), Some(ninety));
+        assert_eq!(of("travel").expires_at(&soft, start), None);
+        let hard = Claim { force: Force::Hard, ..soft };
+        assert_eq!(of("work").expires_at(&hard, start), None);
+    }
 
     #[test]
     fn eleven_domains_four_of_them_shut() {

@@ -9,10 +9,12 @@
 //! closes), [`lifecycle`] (the status derived from it), [`session`] (what was said), [`policy`] (what may
 //! happen without asking), [`learn`] (what a conversation may leave behind). What a message
 //! says, before any memory is looked up, is read in [`when`] (times), [`detect`] (domains) and
-//! [`name`] (memories by name); [`recall`] finds what bears on it, [`context`] puts that into a prompt.
+//! [`name`] (memories by name); [`recall`] finds what bears on it, [`context`] puts that into a prompt;
+//! [`portrait`] tells a person what is known about them.
 
 pub mod caller;
 pub mod cascade;
+pub mod cluster;
 pub mod consolidate;
 pub mod context;
 pub mod detect;
@@ -31,6 +33,7 @@ pub mod name;
 pub mod operation;
 pub mod origin;
 pub mod policy;
+pub mod portrait;
 pub mod recall;
 pub mod record;
 pub mod screen;
@@ -60,6 +63,7 @@ pub use name::{Named, Names};
 pub use operation::{Operation, Verb};
 pub use origin::{Origin, Voice};
 pub use policy::Policy;
+pub use portrait::Portrait;
 pub use record::{Changes, Refusal, Stamp};
 pub use session::{Keep, Mark, NewTurn, Role, Session, SessionState, Span, Turn};
 pub use state_hash::StateHash;

@@ -33,3 +33,5 @@ pub const SPANS: usize = 50;
 pub const USED: usize = 50;
 /// How long a guess waits for more evidence before it is let go (R109).
 pub const CANDIDATE_DAYS: i64 = 14;
+/// How long something inferred is kept after it stopped being so by itself (R145).
+pub const EXPIRED_DAYS: i64 = 90;

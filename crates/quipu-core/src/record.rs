@@ -273,7 +273,7 @@ pub fn reject(known: &[Version], voice: Voice, stamp: &mut Stamp) -> Result<Chan
 pub fn restand(old: &Version, step: &Step, stamp: &mut Stamp) -> Changes {
     let mut new = stamp.copy(old);
     (new.state, new.tier) = (step.state, step.tier);
-    new.claim.importance = step.importance;
+    (new.claim.importance, new.claim.memory_type) = (step.importance, step.memory_type);
     new.confidence = Some(step.confidence);
     Changes::replace(old, [new])
 }

@@ -6,7 +6,7 @@ use quipu_core::{Caller, CallerKind, Domain, Refusal, TenantId, Timestamp, UserI
 use quipu_store::directory::User;
 use quipu_store::health::Counts;
 use quipu_store::passage::{self, Change};
-use quipu_store::{Batch, context, directory, domain, health};
+use quipu_store::{Batch, Scope, context, directory, domain, health};
 
 use crate::Engine;
 use crate::access::check_name;
@@ -141,6 +141,13 @@ impl Engine {
         let since = opened.into_iter().find(|(open, _)| open == name).map(|(_, at)| at);
         Ok(DomainView { domain, opted_in_at: since })
     }
+}
+
+/// Every domain, and whether the user has opened it.
+pub(crate) async fn domains(scope: &Scope) -> Result<Vec<(Domain, bool)>> {
+    let (all, opened) = try_join!(domain::of_tenant(scope), domain::opened(scope))?;
+    let is_open = |name: &str| opened.iter().any(|(domain, _)| domain == name);
+    Ok(all.into_iter().map(|domain| (is_open(&domain.name), domain)).map(|(o, d)| (d, o)).collect())
 }
 
 /// Whether a domain is being opened or shut.

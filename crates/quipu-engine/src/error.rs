@@ -31,6 +31,8 @@ pub enum Error {
     TurnNotFound,
     #[error("there is no such episode")]
     EpisodeNotFound,
+    #[error("there is no such portrait")]
+    PortraitNotFound,
     #[error("no chat model is set up")]
     NoChatModel,
     #[error("the two memories do not contradict each other")]
@@ -112,6 +114,7 @@ impl Error {
             Error::JobNotFound => "job_not_found",
             Error::TurnNotFound => "turn_not_found",
             Error::EpisodeNotFound => "episode_not_found",
+            Error::PortraitNotFound => "portrait_not_found",
             Error::NoChatModel => "no_chat_model",
             Error::NoContradiction => "no_contradiction",
             Error::ModelNotFound(_) => "model_not_found",

@@ -5,7 +5,7 @@
 use jiff::SignedDuration;
 use quipu_core::job::{Setback, next_upkeep, wait_after};
 use quipu_core::learn::prompt;
-use quipu_core::limits::{CANDIDATE_DAYS, IDEMPOTENCY_DAYS, TRASH_DAYS, USAGE_DAYS};
+use quipu_core::limits::{CANDIDATE_DAYS, EXPIRED_DAYS, IDEMPOTENCY_DAYS, TRASH_DAYS, USAGE_DAYS};
 use quipu_core::time::micros;
 use quipu_core::{Caller, CallerKind, Job, JobId, JobKind, Origin, Timestamp, Voice};
 use quipu_store::job::{self, Claimed, Oldest};
@@ -37,6 +37,7 @@ fn to_go(oldest: Oldest) -> Option<Timestamp> {
         after(oldest.guessed, CANDIDATE_DAYS),
         after(oldest.answered, IDEMPOTENCY_DAYS),
         after(oldest.given, USAGE_DAYS),
+        after(oldest.ended, EXPIRED_DAYS),
     ];
     ends.into_iter().flatten().min()
 }
@@ -184,13 +185,14 @@ impl Engine {
         Ok(scope.commit().await?)
     }
 
-    /// What was learned is weighed again, and what has had its time goes: the trash after thirty
-    /// days, and what went into prompts after ninety. Then again when the next of it has had its
+    /// What was learned is weighed again, portraits whose facts have changed are phrased anew, and what
+    /// has had its time goes: the trash after thirty days, and what went into prompts after ninety. Then again when the next of it has had its
     /// time; if there is none, when the next is written.
     async fn look_after(&self, request: &Request, job: &Claimed) -> Result<(), Failed> {
         self.purge(request).await?;
         self.purge_sources(request).await?;
         self.consolidate(request, false).await?;
+        self.phrase_portraits(request).await?;
         let scope = self.store.write(job.tenant, job.user).await?;
         if !job::is_held(&scope, job).await? {
             return Ok(());
@@ -237,7 +239,7 @@ impl Engine {
     }
 
     /// The prompts that models are asked with, by name and version.
-    pub fn prompts() -> [prompt::Prompt; 3] {
-        [prompt::EXTRACT, prompt::TITLE, prompt::COMPRESS]
+    pub fn prompts() -> [prompt::Prompt; 4] {
+        [prompt::EXTRACT, prompt::TITLE, prompt::COMPRESS, prompt::PORTRAIT]
     }
 }

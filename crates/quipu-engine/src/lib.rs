@@ -7,12 +7,14 @@
 //! [`facts`] has the verbs and the questions about memories, [`sessions`] what was said, [`recall`] the
 //! finding of what bears on a message, [`context`] what goes into a prompt, [`learn`]
 //! what a conversation leaves behind, [`jobs`] the work that waits for its time, [`chat`] the asking of chat
-//! models, [`policy`] what may happen without asking, [`access`] who may come in, [`directory`] the
+//! models, [`portrait`] compiled texts about a person, [`cluster`] what belongs
+//! together, [`policy`] what may happen without asking, [`access`] who may come in, [`directory`] the
 //! tenant's users and domains.
 
 pub mod access;
 pub mod cascade;
 pub mod chat;
+pub mod cluster;
 pub mod consolidate;
 pub mod context;
 pub mod directory;
@@ -23,6 +25,7 @@ pub mod facts;
 pub mod jobs;
 pub mod learn;
 pub mod policy;
+pub mod portrait;
 pub mod recall;
 pub mod sessions;
 pub mod state;

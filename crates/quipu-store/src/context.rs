@@ -112,10 +112,16 @@ pub fn thaw_facts(batch: &mut Batch, scope: &Scope, revoked: &[FactId]) {
     }
 }
 
-/// Thaws every baseline that quotes something of this domain.
+/// Thaws every baseline that quotes something of this domain, and takes away the portraits that do.
 pub async fn thaw_domain(scope: &Scope, domain: &str) -> Result<()> {
-    const SQL: &str = "delete from baseline where user_id = $1 and $2 = any(domains)";
-    scope.query(SQL, &[&scope.user().uuid(), &domain]).await?;
+    let user = scope.user().uuid();
+    let params: [Param<'_>; 2] = [&user, &domain];
+    for sql in [
+        "delete from baseline where user_id = $1 and $2 = any(domains)",
+        "delete from portrait where user_id = $1 and $2 = any(domains)",
+    ] {
+        scope.query(sql, &params).await?;
+    }
     Ok(())
 }
 
@@ -125,6 +131,7 @@ pub async fn remove_fact(scope: &Scope, fact: FactId) -> Result<()> {
     let params: [Param<'_>; 2] = [&user, &fact];
     for sql in [
         "delete from baseline where user_id = $1 and $2 = any(facts)",
+        "delete from portrait where user_id = $1 and $2 = any(facts)",
         "delete from retrieval where user_id = $1 and $2 = any(facts)",
         "delete from usage where user_id = $1 and fact_id = $2",
     ] {

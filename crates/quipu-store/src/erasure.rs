@@ -66,6 +66,7 @@ const TABLES: &[(&str, &str, &str)] = tables_of_a_user![
     "usage",
     "retrieval",
     "baseline",
+    "portrait",
     "embedding",
     "passage",
     "recall_state",

@@ -161,6 +161,8 @@ pub struct Oldest {
     pub guessed: Option<Timestamp>,
     pub answered: Option<Timestamp>,
     pub given: Option<Timestamp>,
+    /// When the first of what was inferred stopped being so by itself, or will.
+    pub ended: Option<Timestamp>,
 }
 
 pub async fn oldest(scope: &Scope) -> Result<Oldest> {
@@ -180,10 +182,20 @@ pub async fn oldest(scope: &Scope) -> Result<Oldest> {
         least((select min(at) from retrieval where user_id = $1), \
           (select min(at) from usage where user_id = $1), \
           (select min(rendered_at) from baseline where user_id = $1), \
-          (select min(at) from model_call where user_id = $1))";
+          (select min(at) from model_call where user_id = $1)), \
+        (select min(ended) from (select max(valid_until) as ended from fact_version \
+           where user_id = $1 and known_until is null and state in ('active', 'candidate') \
+           group by fact_id having bool_and(valid_until is not null and extracted \
+             and consented_at is null)) by_fact)";
     let found = one(&scope.query(SQL, &[&scope.user().uuid()]).await?, |row| {
         let mut c = Columns::of(row, "job");
-        Ok(Oldest { trashed: c.take()?, guessed: c.take()?, answered: c.take()?, given: c.take()? })
+        Ok(Oldest {
+            trashed: c.take()?,
+            guessed: c.take()?,
+            answered: c.take()?,
+            given: c.take()?,
+            ended: c.take()?,
+        })
     })?;
     Ok(found.unwrap_or_default())
 }

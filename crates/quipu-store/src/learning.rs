@@ -227,3 +227,26 @@ pub async fn episodes(
     let params: [Param<'_>; 5] = [&scope.user().uuid(), &session, &at, &id, &limit];
     all(&scope.query(SQL, &params).await?, episode)
 }
+
+/// The turns that support a memory which stands or waits, by their ids, and whether that memory is
+/// strong, stated or agreed to.
+pub async fn support(scope: &Scope) -> Result<Vec<(Vec<String>, bool)>> {
+    const SQL: &str = "select turns, tier = 'strong' or not extracted or consented_at is not null \
+                        from fact_version where user_id = $1 and known_until is null \
+                          and state in ('active', 'candidate', 'proposed') \
+                          and cardinality(turns) > 0";
+    all(&scope.query(SQL, &[&scope.user().uuid()]).await?, |row| {
+        let mut c = Columns::of(row, "fact_version");
+        Ok((c.take()?, c.take()?))
+    })
+}
+
+/// Where these turns stand: in which session, and under which number.
+pub async fn places(scope: &Scope, turns: &[Uuid]) -> Result<Vec<(Uuid, String, i32)>> {
+    const SQL: &str = "select turn_id, session_id, number from turn \
+                        where user_id = $1 and turn_id = any($2)";
+    all(&scope.query(SQL, &[&scope.user().uuid(), &turns]).await?, |row| {
+        let mut c = Columns::of(row, "turn");
+        Ok((c.take()?, c.take()?, c.take()?))
+    })
+}

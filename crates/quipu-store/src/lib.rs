@@ -29,6 +29,7 @@ pub mod model;
 pub mod operation;
 pub mod passage;
 pub mod policy;
+pub mod portrait;
 pub mod recallable;
 pub mod review;
 mod row;

@@ -4,6 +4,8 @@
 //! memories give the same bytes. The fence carries a nonce made from what it holds, so that no text
 //! inside can close it: to know the nonce one would have to know the digest of oneself.
 
+use std::cmp::Ordering::Equal;
+
 use sha2::{Digest, Sha256};
 
 use super::Budget;
@@ -11,6 +13,7 @@ use super::line::harmless;
 use super::tokens::count;
 use crate::fact::{Category, Force, Version};
 use crate::id::{FactId, TurnId, VersionId};
+use crate::portrait::{Sentence, template};
 use crate::session::{Role, Turn};
 
 /// What a line stands for.
@@ -26,6 +29,8 @@ pub struct Item {
     /// What a reply cites it by.
     pub mark: String,
     pub source: Source,
+    /// The facts it says besides its source's own, where one line stands for several.
+    pub also: Vec<FactId>,
     pub section: &'static str,
     pub line: String,
     pub tokens: usize,
@@ -57,10 +62,18 @@ impl Block {
     }
 
     pub fn facts(&self) -> impl Iterator<Item = FactId> + '_ {
-        self.items.iter().filter_map(|item| match item.source {
+        self.items.iter().flat_map(Item::facts)
+    }
+}
+
+impl Item {
+    /// Every fact the line says; if one of them goes, so does the line.
+    pub fn facts(&self) -> impl Iterator<Item = FactId> + '_ {
+        let own = match self.source {
             Source::Memory { fact, .. } => Some(fact),
             Source::Turn { .. } => None,
-        })
+        };
+        own.into_iter().chain(self.also.iter().copied())
     }
 }
 
@@ -91,13 +104,17 @@ fn title(category: Category) -> &'static str {
 fn memory_line(version: &Version) -> String {
     let claim = &version.claim;
     let text = harmless(claim.summary.as_deref().unwrap_or(&claim.content));
+    format!("{text} ({})", standing(version))
+}
+
+/// How far a memory can be relied on.
+fn standing(version: &Version) -> String {
     let date = |at: crate::time::Timestamp| at.strftime("%Y-%m-%d").to_string();
-    let standing = match (version.last_confirmed_at.or(version.consented_at), version.confidence) {
+    match (version.last_confirmed_at.or(version.consented_at), version.confidence) {
         (Some(at), _) => format!("confirmed {}", date(at)),
         (None, Some(confidence)) => format!("inferred, {:.0}% sure", confidence * 100.0),
         (None, None) => format!("said {}", date(version.known.from)),
-    };
-    format!("{text} ({standing})")
+    }
 }
 
 fn memory(version: &Version) -> Source {
@@ -115,14 +132,55 @@ pub fn baseline(versions: &[Version], budget: &Budget) -> Block {
     }
     for category in Category::ALL {
         let own = |v: &&Version| v.claim.category == *category && v.claim.force == Force::Soft;
-        let mut left = budget.category(*category);
-        for version in versions.iter().filter(own) {
-            let took =
-                writing.put(memory(version), title(*category), memory_line(version), None, left);
-            left -= took.min(left);
+        let own: Vec<&Version> = versions.iter().filter(own).collect();
+        let before = writing.clone();
+        let one_by_one = own.iter().map(|version| Line::of(version)).collect();
+        writing.put_all(one_by_one, title(*category), budget.category(*category));
+        if writing.left_out.len() > before.left_out.len() {
+            // There is not room for all. Told as a portrait tells them, several in a line, more of
+            // them find room.
+            let mut portrayed = before;
+            portrayed.put_all(together(&own), title(*category), budget.category(*category));
+            if portrayed.left_out.len() < writing.left_out.len() {
+                writing = portrayed;
+            }
         }
     }
     writing.fenced("memory", Some(RULES))
+}
+
+/// A line about one memory or several, before it has its mark.
+struct Line {
+    sources: Vec<Source>,
+    text: String,
+}
+
+impl Line {
+    fn of(version: &Version) -> Self {
+        Self { sources: vec![memory(version)], text: memory_line(version) }
+    }
+}
+
+/// These memories in the sentences of a portrait. A sentence can be relied on as far as the least of
+/// its memories.
+fn together(versions: &[&Version]) -> Vec<Line> {
+    let place = |fact: &FactId| versions.iter().position(|version| version.fact == *fact);
+    let mut sentences = template::sentences(versions, |version| version.claim.kind.as_str());
+    sentences.sort_by_key(|sentence| sentence.facts.iter().filter_map(place).min());
+    let line = |sentence: Sentence| {
+        let said: Vec<&Version> =
+            sentence.facts.iter().filter_map(place).map(|at| versions[at]).collect();
+        let sure = |v: &&&Version| (v.effective_confidence(), v.known.from);
+        let least = said.iter().min_by(|a, b| sure(a).partial_cmp(&sure(b)).unwrap_or(Equal))?;
+        Some(match &said[..] {
+            [alone] => Line::of(alone),
+            several => Line {
+                sources: several.iter().map(|version| memory(version)).collect(),
+                text: format!("{} ({})", sentence.text, standing(least)),
+            },
+        })
+    };
+    sentences.into_iter().filter_map(line).collect()
 }
 
 /// Something found for this message.
@@ -180,6 +238,7 @@ const FRAME: usize = 60;
 /// The fewest tokens a line takes: its mark, a word, and how far it can be relied on.
 pub const SHORTEST_LINE: usize = 12;
 
+#[derive(Clone)]
 struct Writing {
     left: usize,
     marks: usize,
@@ -190,6 +249,33 @@ struct Writing {
 impl Writing {
     fn within(tokens: usize) -> Self {
         Self { left: tokens, marks: 0, items: Vec::new(), left_out: Vec::new() }
+    }
+
+    /// Puts lines of one category in, within its budget. A line that stands for several memories goes
+    /// in for all of them or is left out for all.
+    fn put_all(&mut self, lines: Vec<Line>, section: &'static str, budget: usize) {
+        let mut left = budget;
+        for Line { mut sources, text } in lines {
+            if sources.is_empty() {
+                continue;
+            }
+            let first = sources.remove(0);
+            let took = self.put(first, section, text, None, left);
+            left -= took.min(left);
+            if took > 0 {
+                let fact = |source: &Source| match source {
+                    Source::Memory { fact, .. } => Some(*fact),
+                    Source::Turn { .. } => None,
+                };
+                if let Some(item) = self.items.last_mut() {
+                    item.also = sources.iter().filter_map(fact).collect();
+                }
+            } else if let Some(reason) = self.left_out.last().map(|left| left.reason) {
+                let left = sources.into_iter();
+                let left = left.map(|source| LeftOut { source, reason, relevance: None });
+                self.left_out.extend(left);
+            }
+        }
     }
 
     /// Puts a line in if it fits both into what is left over all and into what its category has
@@ -228,7 +314,8 @@ impl Writing {
         }
         self.left -= tokens;
         self.marks += 1;
-        self.items.push(Item { mark, source, section, line, tokens, relevance });
+        let also = Vec::new();
+        self.items.push(Item { mark, source, also, section, line, tokens, relevance });
         tokens
     }
 
@@ -334,6 +421,28 @@ mod tests {
         assert!(!block.items.is_empty());
         assert_eq!(block.items.len() + block.left_out.len(), 20);
         assert_eq!(block.left_out[0].reason, "over the category's budget");
+    }
+
+    #[test]
+    fn what_has_no_room_line_by_line_is_told_together() {
+        let texts: Vec<String> =
+            (0..40).map(|n| format!("User keeps thing number {n} in the old shed.")).collect();
+        let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+        let mut all = memories(&texts);
+        all[1].confidence = Some(0.8);
+        all[1].extracted = true;
+        let block = baseline(&all, &compact());
+        assert!(block.tokens <= 1_500, "{}", block.tokens);
+        let said: Vec<FactId> = block.facts().collect();
+        assert_eq!(said.len() + block.left_out.len(), 40, "each is said or named as left out");
+        assert!(said.len() > block.items.len(), "some lines say several");
+        let line =
+            |n: usize| block.items.iter().find(|item| item.facts().any(|f| f == all[n].fact));
+        assert!(line(1).unwrap().line.contains("inferred, 80% sure"), "and none hides its doubt");
+        assert!(!line(0).unwrap().line.contains("inferred"));
+        assert_eq!(block, baseline(&all, &compact()));
+        let few = baseline(&all[..3], &compact());
+        assert!(few.items.iter().all(|item| item.also.is_empty()), "as long as there is room");
     }
 
     #[test]

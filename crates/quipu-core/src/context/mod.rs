@@ -62,9 +62,13 @@ pub fn may_inject(facets: &Facets, at: Timestamp) -> bool {
 /// The same of a version as it was fetched.
 pub fn is_sure_enough(version: &Version, at: Timestamp) -> bool {
     let sure = version.is_firm() || Belief::from(version).at(at) >= INJECT_CONFIDENCE;
+    version.tier != Tier::Candidate && is_own(version) && sure
+}
+
+/// Whether its person, or their own assistant, said it or agreed to it.
+pub fn is_own(version: &Version) -> bool {
     let least = if version.extracted { Origin::UserTurn } else { Origin::Assistant };
-    let own = version.consented_at.is_some() || version.origin >= least;
-    version.tier != Tier::Candidate && own && sure
+    version.consented_at.is_some() || version.origin >= least
 }
 
 /// What comes first in the baseline: rules, then importance, then freshness.

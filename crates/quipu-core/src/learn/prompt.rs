@@ -25,6 +25,8 @@ pub const EXTRACT: Prompt =
 pub const TITLE: Prompt = Prompt { name: "title/1", text: include_str!("prompts/title-1.md") };
 pub const COMPRESS: Prompt =
     Prompt { name: "compress/1", text: include_str!("prompts/compress-1.md") };
+pub const PORTRAIT: Prompt =
+    Prompt { name: "portrait/1", text: include_str!("prompts/portrait-1.md") };
 
 /// How much of one turn is shown. Whoever pastes a book is not talking about themselves.
 const TURN_CHARS: usize = 6_000;
@@ -93,6 +95,27 @@ pub fn compress(summary: Option<&str>, turns: &Transcript, within: Duration) -> 
             "properties": {"summary": {"type": "string", "maxLength": 4000}}}),
     };
     ask(COMPRESS.text, &data, schema, 600, within)
+}
+
+/// Asks for sentences that say these facts.
+pub fn portrait(facts: &[&str], within: Duration) -> ChatAsk {
+    let numbered = facts.iter().enumerate();
+    let numbered: Vec<String> =
+        numbered.map(|(place, fact)| format!("{}: {}", place + 1, one_line(fact))).collect();
+    let mut data = String::new();
+    section(&mut data, "Facts", &numbered);
+    let schema = AnswerSchema {
+        name: "sentences",
+        schema: json!({"type": "object", "additionalProperties": false, "required": ["sentences"],
+            "properties": {"sentences": {"type": "array", "maxItems": 80, "items": {
+                "type": "object", "additionalProperties": false, "required": ["text", "facts"],
+                "properties": {"text": {"type": "string", "maxLength": 300},
+                    "facts": {"type": "array", "minItems": 1, "maxItems": 6,
+                        "items": {"type": "integer", "minimum": 1, "maximum": facts.len()}}}}}}}),
+    };
+    // Saying the facts again takes about what the facts take, and the numbers.
+    let most = 200 + 2 * facts.iter().map(|fact| fact.len() / 4 + 12).sum::<usize>();
+    ask(PORTRAIT.text, &data, schema, u32::try_from(most.min(6_000)).unwrap_or(6_000), within)
 }
 
 fn ask(
@@ -252,11 +275,12 @@ mod tests {
         // A changed prompt is a new file with a new number, so that what it produced can be told
         // from what the old one did.
         assert_eq!(
-            [EXTRACT, TITLE, COMPRESS].map(|prompt| (prompt.name, digest(prompt))),
+            [EXTRACT, TITLE, COMPRESS, PORTRAIT].map(|prompt| (prompt.name, digest(prompt))),
             [
                 ("extract/1", "8067bf68".to_owned()),
                 ("title/1", "3702c1ed".to_owned()),
                 ("compress/1", "d8878cee".to_owned()),
+                ("portrait/1", "7812bfc3".to_owned()),
             ]
         );
     }

@@ -7,7 +7,7 @@ use quipu_store::context as kept;
 use quipu_store::{Batch, directory, job};
 use serde_json::json;
 
-use super::retrieve::{Ask, Context, fact_of};
+use super::retrieve::{Ask, Context};
 use crate::Engine;
 
 impl Engine {
@@ -20,8 +20,8 @@ impl Engine {
         removed: i64,
         now: Timestamp,
     ) {
-        let mut facts: Vec<FactId> = context.baseline.items.iter().filter_map(fact_of).collect();
-        facts.extend(context.dynamic.items.iter().filter_map(fact_of));
+        let mut facts: Vec<FactId> = context.baseline.items.iter().flat_map(Item::facts).collect();
+        facts.extend(context.dynamic.items.iter().flat_map(Item::facts));
         facts.sort_unstable();
         facts.dedup();
         let new = kept::Retrieval {
@@ -61,7 +61,7 @@ fn trace(context: &Context) -> serde_json::Value {
         Source::Turn { turn, session } => json!({"turn_id": turn, "session_id": session}),
     };
     let item = |item: &Item| {
-        json!({"mark": item.mark, "source": source(&item.source), "section": item.section,
+        json!({"mark": item.mark, "source": source(&item.source), "also": item.also, "section": item.section,
                "tokens": item.tokens, "relevance": item.relevance})
     };
     let left = |left: &LeftOut| json!({"source": source(&left.source), "reason": left.reason, "relevance": left.relevance});

@@ -241,7 +241,7 @@ impl Engine {
                 "tokens": part.tokens,
                 "items": part.items.iter().map(item_json).collect::<Vec<_>>(),
             }),
-            facts: part.items.iter().filter_map(fact_of).collect(),
+            facts: part.items.iter().flat_map(Item::facts).collect(),
             domains,
             rendered_at: quipu_core::time::micros(now),
         };
@@ -302,7 +302,7 @@ async fn render(
     let candidates = mind.with(|index| candidates(index, ask, budget, point, &around.shut));
     let versions = in_order(scope, &candidates).await?;
     let part = Part::from(block::baseline(&versions, budget));
-    let facts: Vec<FactId> = part.items.iter().filter_map(fact_of).collect();
+    let facts: Vec<FactId> = part.items.iter().flat_map(Item::facts).collect();
     let quoted = versions.iter().filter(|version| facts.contains(&version.fact));
     let mut domains: Vec<String> = quoted.filter_map(|v| v.claim.domain.clone()).collect();
     domains.sort_unstable();
@@ -377,7 +377,7 @@ const SECTIONS: [&str; 5] =
 fn item_json(item: &Item) -> serde_json::Value {
     let Source::Memory { fact, version } = &item.source else { return serde_json::Value::Null };
     json!({"mark": item.mark, "fact": fact, "version": version, "section": item.section,
-           "line": item.line, "tokens": item.tokens})
+           "also": item.also, "line": item.line, "tokens": item.tokens})
 }
 
 fn item_from_json(value: &serde_json::Value) -> Option<Item> {
@@ -388,18 +388,16 @@ fn item_from_json(value: &serde_json::Value) -> Option<Item> {
             fact: text("fact")?.parse().ok()?,
             version: text("version")?.parse().ok()?,
         },
+        also: match &value["also"] {
+            // Written before a line could stand for several.
+            serde_json::Value::Null => Vec::new(),
+            also => serde_json::from_value(also.clone()).ok()?,
+        },
         section: SECTIONS.into_iter().find(|section| Some(*section) == text("section"))?,
         line: text("line")?.to_owned(),
         tokens: value["tokens"].as_u64().and_then(|n| usize::try_from(n).ok())?,
         relevance: None,
     })
-}
-
-pub(super) fn fact_of(item: &Item) -> Option<FactId> {
-    match item.source {
-        Source::Memory { fact, .. } => Some(fact),
-        Source::Turn { .. } => None,
-    }
 }
 
 /// What the baseline is chosen from, in order of precedence.
@@ -499,7 +497,7 @@ fn dynamic(
     left: usize,
     sure: impl Fn(&Version) -> bool,
 ) -> Part {
-    let given: Vec<FactId> = baseline.items.iter().filter_map(fact_of).collect();
+    let given: Vec<FactId> = baseline.items.iter().flat_map(Item::facts).collect();
     let mut left_out = Vec::new();
     let mut findings = Vec::new();
     for f in &found.memories {

@@ -2,7 +2,7 @@
 
 use futures_util::try_join;
 use quipu_core::record::{self, Provenance};
-use quipu_core::{Claim, Force, Period, State, Tier, Timestamp, Verb};
+use quipu_core::{Claim, Domain, Force, Period, State, Tier, Timestamp, Verb};
 use quipu_store::{Scope, domain, fact};
 
 use super::outcome::Outcome;
@@ -16,7 +16,8 @@ pub struct NewMemory {
     pub claim: Claim,
     /// Since when it holds; absent means now.
     pub valid_from: Option<Timestamp>,
-    /// Until when it holds; absent means until further notice.
+    /// Until when it holds; absent means as long as its domain keeps such things, or until further
+    /// notice.
     pub valid_until: Option<Timestamp>,
     /// The session and turns the words came from.
     pub session: Option<String>,
@@ -60,12 +61,16 @@ impl Engine {
             Begun::Again(outcome) => return Ok(outcome),
         };
         // Judged by this moment's clock, so only after a retry has had its first answer.
-        let valid = Period::new(new.valid_from.unwrap_or(now), new.valid_until)
+        let mut valid = Period::new(new.valid_from.unwrap_or(now), new.valid_until)
             .ok_or(quipu_core::Refusal::EmptyValidity)?;
-        let ((), same) =
+        let (domain, same) =
             try_join!(check_domain(&writing.scope, new.claim.domain.as_deref()), async {
                 Ok(fact::saying_the_same(&writing.scope, &new.claim, now).await?)
             },)?;
+        if valid.until.is_none() {
+            let from = now.max(valid.from);
+            valid.until = domain.and_then(|domain| domain.expires_at(&new.claim, from));
+        }
         if let Some(same) = same {
             let memory = as_memory(&same, std::slice::from_ref(&same), now);
             let message = format!("Already remembered: {}", same.claim.content);
@@ -123,12 +128,12 @@ impl Engine {
 }
 
 /// The domain must be there and, if it is one of the shut ones, opened by its person.
-pub(super) async fn check_domain(scope: &Scope, name: Option<&str>) -> Result<()> {
-    let Some(name) = name else { return Ok(()) };
+pub(super) async fn check_domain(scope: &Scope, name: Option<&str>) -> Result<Option<Domain>> {
+    let Some(name) = name else { return Ok(None) };
     match domain::find(scope, name).await? {
         None => Err(Error::DomainNotFound(name.to_owned())),
         Some((domain, false)) if domain.requires_opt_in => Err(Error::OptInNeeded(domain.name)),
-        Some(_) => Ok(()),
+        Some((domain, _)) => Ok(Some(domain)),
     }
 }
 

@@ -58,7 +58,7 @@ impl Engine {
         let known = target.known(&writing.scope, now).await?;
         writing.check_match(&known)?;
         let domain = update.edit.domain.as_ref().and_then(Option::as_deref);
-        let ((), number) = try_join!(check_domain(&writing.scope, domain), async {
+        let (_, number) = try_join!(check_domain(&writing.scope, domain), async {
             Ok(fact::next_number(&writing.scope, known[0].fact).await?)
         })?;
         let voice = request.caller.voice;

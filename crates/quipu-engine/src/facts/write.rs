@@ -11,7 +11,9 @@ use quipu_core::{
     Version,
 };
 use quipu_store::passage::{self, Change};
-use quipu_store::{Batch, Scope, context, directory, fact, idempotency, link, operation, policy};
+use quipu_store::{
+    Batch, Scope, context, directory, fact, idempotency, link, operation, policy, portrait,
+};
 
 use super::outcome::{Memory, Outcome};
 use super::read::{as_memory, current};
@@ -75,6 +77,14 @@ impl Effect {
     fn passages(&self) -> Vec<Passage> {
         let active = self.changes.opens.iter().filter(|v| v.state == State::Active);
         active.flat_map(of_version).chain(self.passages.iter().cloned()).collect()
+    }
+
+    /// The facts of which a version was closed: what cites them may say what no longer holds.
+    fn closed(&self) -> Vec<FactId> {
+        let mut facts: Vec<FactId> = self.changes.closes.iter().map(|(fact, _)| *fact).collect();
+        facts.sort_unstable();
+        facts.dedup();
+        facts
     }
 
     /// The facts that were taken back: closed, and nothing active opened in their place. They must
@@ -189,6 +199,7 @@ impl Writing<'_> {
         passage::insert(&mut batch, scope, &passages);
         let revoked = effect.revoked();
         context::thaw_facts(&mut batch, scope, &revoked);
+        portrait::remove_citing(&mut batch, scope, &effect.closed());
         batch.append(effect.with);
         outcome.operation = Some(operation.id);
         let (engine, moment) = (self.engine, self.request.moment);

@@ -19,7 +19,8 @@ use quipu_store::{Batch, fact, session};
 use serde_json::json;
 
 use super::episodes;
-use super::plan::{Plan, domains};
+use super::plan::Plan;
+use crate::directory::domains;
 use crate::error::Result;
 use crate::facts::{Begun, CONTRADICTS, Effect, Outcome};
 use crate::jobs::Failed;

@@ -1,8 +1,11 @@
 //! Episodes: what happened in a stretch of turns, in a sentence or two; and the log of passes.
 
+use std::collections::BTreeMap;
+
+use quipu_core::episode::ABSORBED_AFTER;
 use quipu_core::learn::Answer;
 use quipu_core::learn::judge::safe_summary;
-use quipu_core::{Caller, Domain, Episode, Origin, Stamp, Timestamp};
+use quipu_core::{Caller, Domain, Episode, Origin, Stamp, Timestamp, TurnId};
 use quipu_store::learning::{self, EpisodePlace, Pass};
 use quipu_store::{Batch, Scope, session};
 
@@ -72,6 +75,34 @@ impl Engine {
         let place = |e: &Episode| EpisodePlace { ended_at: e.ended_at, id: e.id };
         let next = found.last().filter(|_| more).map(place);
         Ok((found, next))
+    }
+
+    /// Of each episode whether all that it left behind is firm knowledge by now (R105).
+    pub async fn absorbed(
+        &self,
+        caller: &Caller,
+        episodes: &[Episode],
+        now: Timestamp,
+    ) -> Result<Vec<bool>> {
+        let old = |episode: &Episode| now.duration_since(episode.ended_at) >= ABSORBED_AFTER;
+        if !episodes.iter().any(old) {
+            return Ok(vec![false; episodes.len()]);
+        }
+        let scope = self.reading(caller, now).await?;
+        let support = learning::support(&scope).await?;
+        let mut firm: BTreeMap<TurnId, bool> = BTreeMap::new();
+        for (turns, settled) in &support {
+            for id in turns.iter().filter_map(|id| id.parse().ok()) {
+                firm.entry(id).and_modify(|all| *all &= settled).or_insert(*settled);
+            }
+        }
+        let ids: Vec<_> = firm.keys().map(|id| id.uuid()).collect();
+        let mut settled = BTreeMap::new();
+        for (id, session, number) in learning::places(&scope, &ids).await? {
+            let is_firm = firm.get(&TurnId::from_uuid(id)).copied().unwrap_or(false);
+            settled.insert((session, number), is_firm);
+        }
+        Ok(episodes.iter().map(|episode| episode.is_absorbed(&settled, now)).collect())
     }
 
     /// The latest passes: what was learned from which turns, and why other things were not.

@@ -11,8 +11,9 @@ use quipu_core::policy::Policy;
 use quipu_core::time::micros;
 use quipu_core::{Domain, Ids, Session, Turn};
 use quipu_store::learning::{self, Pass};
-use quipu_store::{Scope, domain, session};
+use quipu_store::session;
 
+use crate::directory::domains;
 use crate::error::Result;
 use crate::jobs::Failed;
 use crate::recall::Recall;
@@ -163,13 +164,6 @@ impl Engine {
         }
         Ok(near)
     }
-}
-
-/// Every domain, and whether the user has opened it.
-pub(super) async fn domains(scope: &Scope) -> Result<Vec<(Domain, bool)>> {
-    let (all, opened) = try_join!(domain::of_tenant(scope), domain::opened(scope))?;
-    let is_open = |name: &str| opened.iter().any(|(domain, _)| domain == name);
-    Ok(all.into_iter().map(|domain| (is_open(&domain.name), domain)).map(|(o, d)| (d, o)).collect())
 }
 
 /// Cuts a stretch to what one question can hold; at least one turn.

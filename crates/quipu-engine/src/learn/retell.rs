@@ -10,8 +10,8 @@ use quipu_core::{Episode, Ids, OperationId, Origin, Turn};
 use quipu_store::job::{self, Claimed};
 use quipu_store::{Batch, Scope, cascade, learning, operation, session};
 
-use super::plan::domains;
 use super::small::field;
+use crate::directory::domains;
 use crate::error::Result;
 use crate::jobs::Failed;
 use crate::{Engine, Request};

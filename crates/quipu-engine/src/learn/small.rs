@@ -9,7 +9,7 @@ use quipu_core::learn::{Transcript, prompt};
 use quipu_store::job::{self, Claimed};
 use quipu_store::{Batch, session};
 
-use super::plan::domains;
+use crate::directory::domains;
 use crate::error::Result;
 use crate::jobs::Failed;
 use crate::{Engine, Request};

@@ -159,6 +159,9 @@ pub struct CitationView {
     mark: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     memory_id: Option<String>,
+    /// The other memories it says, where there was no room for a line of each.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    also_memory_ids: Vec<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     version_id: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -220,6 +223,7 @@ impl From<&Item> for CitationView {
         Self {
             mark: item.mark.clone(),
             memory_id,
+            also_memory_ids: item.also.iter().map(ToString::to_string).collect(),
             version_id,
             turn_id,
             session_id,

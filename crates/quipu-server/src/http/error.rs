@@ -62,6 +62,7 @@ pub const TABLE: &[Entry] = &[
     entry("job_not_found", 404, "There is no such job that was given up", "List jobs with `GET /api/jobs`."),
     entry("turn_not_found", 404, "There is no such turn", "List a session's turns with `GET /api/sessions/{id}/turns`."),
     entry("episode_not_found", 404, "There is no such episode", "List what happened with `GET /api/episodes`."),
+    entry("portrait_not_found", 404, "There is no such portrait", "List portraits with `GET /api/portraits`."),
     entry("no_chat_model", 409, "No chat model is set up", "Serve with `--chat MODEL@URL`; see `quipu serve --help`."),
     entry("no_contradiction", 409, "The memory contradicts nothing that waits to be settled", "List contradictions with `GET /api/memory/contradictions`."),
     entry("retrieval_not_found", 404, "There is no such retrieval", "Retrievals are kept for 90 days."),

@@ -39,11 +39,15 @@ pub struct EpisodeView {
     /// The prompt it was made with, and its version.
     #[schema(example = "extract/1")]
     prompt: String,
+    /// Whether it is a month old and all that it left behind is strong or stated by now: nobody needs
+    /// it any more to know what came of it.
+    absorbed: bool,
 }
 
-impl From<&Episode> for EpisodeView {
-    fn from(episode: &Episode) -> Self {
+impl From<(&Episode, bool)> for EpisodeView {
+    fn from((episode, absorbed): (&Episode, bool)) -> Self {
         Self {
+            absorbed,
             id: episode.id.to_string(),
             session_id: episode.session.clone(),
             first_turn: episode.first_turn,
@@ -89,9 +93,11 @@ pub async fn list_episodes(
     let before = query.cursor.as_deref().map(parse_cursor).transpose()?;
     let limit = page_size(query.limit)?;
     let session = query.session_id.as_deref();
-    let page = app.engine().episodes(&caller, session, before, limit, clock::now());
+    let now = clock::now();
+    let page = app.engine().episodes(&caller, session, before, limit, now);
     let (episodes, next) = page.await?;
-    let data = episodes.iter().map(EpisodeView::from).collect();
+    let absorbed = app.engine().absorbed(&caller, &episodes, now).await?;
+    let data = episodes.iter().zip(absorbed).map(EpisodeView::from).collect();
     Ok(Json(EpisodePage { data, next_cursor: next.as_ref().map(print_cursor) }))
 }
 

@@ -1,8 +1,12 @@
 //! What time makes of what is remembered: consolidation, on demand and dry, and the review in which
 //! its person is asked.
 
+use std::collections::HashMap;
+
 use axum::Json;
 use axum::extract::State;
+use quipu_core::FactId;
+use quipu_core::cluster::Cluster;
 use quipu_engine::consolidate::{Night, Restood, Stands};
 use quipu_engine::facts::Review;
 use serde::{Deserialize, Serialize};
@@ -32,6 +36,9 @@ pub struct StandsView {
     state: &'static str,
     #[schema(example = "strong")]
     tier: &'static str,
+    #[serde(rename = "type")]
+    #[schema(example = "procedural")]
+    memory_type: &'static str,
     importance: f32,
     confidence: f32,
 }
@@ -41,6 +48,7 @@ impl From<&Stands> for StandsView {
         Self {
             state: stands.state.as_str(),
             tier: stands.tier.as_str(),
+            memory_type: stands.memory_type.as_str(),
             importance: stands.importance,
             confidence: stands.confidence,
         }
@@ -52,12 +60,13 @@ impl From<&Stands> for StandsView {
 pub struct StepView {
     memory_id: String,
     content: String,
-    /// `promote`, `weigh` or `let_go`.
+    /// `promote`, `weigh`, `let_go`, `practice`, `clear` or `note`.
     #[schema(example = "promote")]
     what: &'static str,
     #[schema(example = "said in 5 turns of 2 chats")]
     reason: String,
-    before: StandsView,
+    /// Null for a note, which was not there before.
+    before: Option<StandsView>,
     after: StandsView,
 }
 
@@ -68,7 +77,7 @@ impl From<&Restood> for StepView {
             content: step.content.clone(),
             what: step.what.as_str(),
             reason: step.reason.clone(),
-            before: StandsView::from(&step.before),
+            before: step.before.as_ref().map(StandsView::from),
             after: StandsView::from(&step.after),
         }
     }
@@ -95,7 +104,8 @@ impl From<&Night> for NightView {
 }
 
 /// Weigh again what was learned, as every night does: what was said often rises, what use has shown
-/// to be wrong sinks, and guesses that nothing supports go. No words change, and undo takes all of it
+/// to be wrong sinks, guesses that nothing supports go, what ended long ago is put into the trash, and
+/// what the person talks about lately is noted for a month. No words change, and undo takes all of it
 /// back.
 #[utoipa::path(post, path = "/api/consolidate", tag = "learning",
     request_body = Consolidation, responses(
@@ -110,6 +120,50 @@ pub async fn consolidate(
     let dry = sent.body.dry_run;
     let work = async move { engine.consolidate(&request, dry).await };
     Ok(Json(NightView::from(&app.detached(work).await?)))
+}
+
+/// A memory of a cluster.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct ClusterMember {
+    memory_id: String,
+    content: String,
+}
+
+/// Memories that belong together.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct ClusterView {
+    /// Its commonest words.
+    #[schema(example = "tomatoes, balcony")]
+    name: String,
+    memories: Vec<ClusterMember>,
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+pub struct ClustersView {
+    data: Vec<ClusterView>,
+}
+
+/// Which memories belong together? They are grouped by their links and by the rare words they share,
+/// the largest group first; a memory that stands alone is in none. Worked out each time it is asked.
+#[utoipa::path(get, path = "/api/clusters", tag = "portraits", responses(
+    (status = 200, body = ClustersView),
+    (status = "default", body = Problem, content_type = "application/problem+json")))]
+pub async fn list_clusters(
+    State(app): State<App>,
+    Reader(caller): Reader,
+) -> Result<Json<ClustersView>, Problem> {
+    let (clusters, versions) = app.engine().clusters(&caller, clock::now()).await?;
+    let words: HashMap<FactId, &str> =
+        versions.iter().map(|v| (v.fact, v.claim.content.as_str())).collect();
+    let member = |fact: &FactId| ClusterMember {
+        memory_id: fact.to_string(),
+        content: words.get(fact).copied().unwrap_or_default().to_owned(),
+    };
+    let view = |cluster: Cluster| ClusterView {
+        memories: cluster.facts.iter().map(member).collect(),
+        name: cluster.name,
+    };
+    Ok(Json(ClustersView { data: clusters.into_iter().map(view).collect() }))
 }
 
 /// How an item of the review is answered.

@@ -14,6 +14,7 @@ mod memory;
 mod openapi;
 mod operations;
 mod policy;
+mod portraits;
 mod proposals;
 mod request;
 mod search;
@@ -149,6 +150,9 @@ fn api() -> OpenApiRouter<App> {
         .routes(routes!(learning::list_model_calls))
         .routes(routes!(living::consolidate))
         .routes(routes!(living::get_review))
+        .routes(routes!(portraits::list_portraits, portraits::phrase_portraits))
+        .routes(routes!(portraits::get_portrait))
+        .routes(routes!(living::list_clusters))
         .routes(routes!(state::get_state))
         .routes(routes!(policy::get_policy, policy::put_policy))
         .routes(routes!(policy::get_tenant_policy, policy::put_tenant_policy))

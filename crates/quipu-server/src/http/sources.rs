@@ -98,7 +98,7 @@ impl From<&Dependents> for DependentsView {
                     fate: fate(*of),
                 })
                 .collect(),
-            episodes: found.episodes.iter().map(EpisodeView::from).collect(),
+            episodes: found.episodes.iter().map(|told| EpisodeView::from((told, false))).collect(),
         }
     }
 }

@@ -12,6 +12,7 @@ mod limits;
 mod logs;
 mod memory;
 mod policy;
+mod portraits;
 mod proposals;
 mod record;
 mod review;

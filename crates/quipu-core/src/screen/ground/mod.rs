@@ -197,7 +197,7 @@ fn cardinal(word: &str) -> &str {
 }
 
 /// Whether a word is there for the sake of the sentence only.
-fn says_nothing(word: &str) -> bool {
+pub(crate) fn says_nothing(word: &str) -> bool {
     KNOWN.retelling.contains(word)
         || KNOWN.negations.contains(word)
         || KNOWN.little.iter().any(|list| list.contains(word))

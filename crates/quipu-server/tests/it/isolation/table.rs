@@ -138,6 +138,9 @@ pub const TABLE: &[Row] = &[
         tried(Query("turn"), TurnNumber, SESSION),
         tried(Query("episode_id"), Episode, Refused(&["malformed_query"])),
     ]),
+    reads("list_portraits", &[]),
+    reads("list_clusters", &[]),
+    reads("get_portrait", &[given(Path("name"), DomainPortrait, Refused(&["domain_not_found"]))]),
     reads("get_window", &[given(Path("session_id"), Session, SESSION)]),
     reads("get_why", &[
         given(Path("session_id"), Session, SESSION),
@@ -207,6 +210,7 @@ pub const TABLE: &[Row] = &[
     does(Write, "delete_session", &[given(Path("session_id"), DeletableSession, SESSION), AGAIN]),
     does(Write, "restore_session", &[given(Path("session_id"), TrashedSession, SESSION), AGAIN]),
     with_body(does(Write, "consolidate", &[AGAIN]), "{}"),
+    with_body(does(Write, "phrase_portraits", &[AGAIN]), "{}"),
     does(Write, "retry_job", &[given(Path("id"), DeadJob, JOB), AGAIN]),
     with_body(
         does(Write, "report_usage", &[

@@ -57,6 +57,8 @@ pub enum Thing {
     IdempotencyKey,
     /// A domain of the tenant's own.
     Domain(&'static str),
+    /// The portrait of a domain of the tenant's own.
+    DomainPortrait,
     /// A user of the tenant.
     User(&'static str),
     UserCursor,
@@ -68,7 +70,7 @@ use Thing::*;
 impl Thing {
     /// Whether it is a tenant's and not one person's.
     pub fn is_of_tenant(self) -> bool {
-        matches!(self, Domain(_) | User(_) | UserCursor | Key)
+        matches!(self, Domain(_) | DomainPortrait | User(_) | UserCursor | Key)
     }
 
     /// A thing of the same kind that never existed, as close to the real one as can be.
@@ -125,9 +127,8 @@ impl Thing {
                 close_cursor(&other_end(open_cursor(real).as_str().expect("a name")).into())
             }
             Words | Content | Digest | ContestDigest | Session | DeletableSession
-            | TrashedSession | ErasableSession | IdempotencyKey | Domain(_) | User(_) | Key => {
-                other_end(real)
-            }
+            | TrashedSession | ErasableSession | IdempotencyKey | Domain(_) | DomainPortrait
+            | User(_) | Key => other_end(real),
         }
     }
 }
@@ -270,6 +271,7 @@ impl Things {
             admin.put(&format!("/api/domains/{domain}"), body).await.expect(200);
             self.put(Domain(domain), domain.to_owned());
         }
+        self.put(DomainPortrait, "domain:orchard".to_owned());
         for user in ["carol", "dave", "erin"] {
             admin.post("/api/users", json!({ "user": user })).await.expect(201);
             admin.about(user).save(&format!("{user}: {song}")).await;

@@ -3,14 +3,19 @@
 //! speaks against it, and whether it proved right when it was used.
 //!
 //! It only adds and ends. A step opens a new version of the same words with another standing; no
-//! words change, no fact goes, and all steps of a night are one operation that undo reverses.
+//! words change, no fact goes, and all steps of a night are one operation that undo reverses. All it
+//! may add is a note of what somebody talks about lately ([`focus`]).
+
+pub mod focus;
+
+use std::collections::BTreeSet;
 
 use jiff::SignedDuration;
 use serde::{Deserialize, Serialize};
 
-use crate::fact::{State, Tier, Version, words};
+use crate::fact::{Category, Kind, MemoryType, State, Tier, Version, words};
 use crate::fade::ARCHIVE_CONFIDENCE;
-use crate::limits::CANDIDATE_DAYS;
+use crate::limits::{CANDIDATE_DAYS, EXPIRED_DAYS};
 use crate::origin::Origin;
 use crate::screen::{directive, ground, sensitive};
 use crate::time::Timestamp;
@@ -39,6 +44,12 @@ words!(
         Weigh = "weigh",
         // Nothing has supported it in time, or using it has shown it to be wrong.
         LetGo = "let_go",
+        // It has become how they do things, rather than something that happened.
+        Practice = "practice",
+        // It stopped being so long ago, by itself.
+        Clear = "clear",
+        // A note of what they talk about lately.
+        Note = "note",
     }
 );
 
@@ -54,6 +65,8 @@ pub struct Standing {
     /// How often using it proved it right or wrong since this version.
     pub confirmed: usize,
     pub refuted: usize,
+    /// When the last of it stopped being so, if all of the fact has.
+    pub ended: Option<Timestamp>,
 }
 
 /// What becomes of a fact, and why.
@@ -62,9 +75,19 @@ pub struct Step {
     pub what: Move,
     pub state: State,
     pub tier: Tier,
+    pub memory_type: MemoryType,
     pub importance: f32,
     pub confidence: f32,
     pub reason: String,
+}
+
+/// What kind of memory a pattern is: what was seen to happen again and again, and how somebody wants
+/// to be answered, is a way of doing things (R104).
+fn practised(version: &Version) -> MemoryType {
+    let claim = &version.claim;
+    let way = matches!(claim.kind, Kind::Habit | Kind::Preference);
+    let seen = claim.category == Category::Style || claim.memory_type == MemoryType::Episodic;
+    if way && seen { MemoryType::Procedural } else { claim.memory_type }
 }
 
 /// What becomes of a fact now; nothing, mostly. What a person stated or agreed to is theirs.
@@ -78,10 +101,16 @@ pub fn step(standing: &Standing, now: Timestamp) -> Option<Step> {
         what: Move::Weigh,
         state: version.state,
         tier: version.tier,
+        memory_type: version.claim.memory_type,
         importance: version.claim.importance,
         confidence,
         reason: String::new(),
     };
+    let days = |count: i64| SignedDuration::from_hours(24 * count);
+    if standing.ended.is_some_and(|ended| now.duration_since(ended) >= days(EXPIRED_DAYS)) {
+        let reason = format!("over for {EXPIRED_DAYS} days");
+        return Some(Step { what: Move::Clear, state: State::Trashed, reason, ..same });
+    }
     let proved = PROVED * standing.confirmed as f32 - REFUTED * standing.refuted as f32;
     if standing.confirmed + standing.refuted > 0 {
         let confidence = (confidence + proved).clamp(0.05, 0.95);
@@ -110,11 +139,12 @@ pub fn step(standing: &Standing, now: Timestamp) -> Option<Step> {
                 importance: version.claim.importance.clamp(WEAK_IMPORTANCE.0, WEAK_IMPORTANCE.1),
                 confidence: confidence.clamp(WEAK_CONFIDENCE.0, WEAK_CONFIDENCE.1),
                 reason: format!("said in {} turns", standing.turns),
+                ..same
             })
         }
         State::Candidate => {
             let age = now.duration_since(version.known.from);
-            let over = age >= SignedDuration::from_hours(24 * CANDIDATE_DAYS);
+            let over = age >= days(CANDIDATE_DAYS);
             let reason = format!("not said again in {CANDIDATE_DAYS} days");
             over.then_some(Step { what: Move::LetGo, state: State::Forgotten, reason, ..same })
         }
@@ -129,11 +159,20 @@ pub fn step(standing: &Standing, now: Timestamp) -> Option<Step> {
             Some(Step {
                 what: Move::Promote,
                 tier: Tier::Strong,
+                memory_type: practised(version),
                 importance: version.claim.importance.max(STRONG_IMPORTANCE),
                 confidence: confidence.max(STRONG_CONFIDENCE),
                 reason: format!("said in {turns} turns of {sessions} chats"),
                 ..same
             })
+        }
+        State::Active
+            if own
+                && version.tier == Tier::Strong
+                && practised(version) != version.claim.memory_type =>
+        {
+            let reason = "often enough to be how they do things".to_owned();
+            Some(Step { what: Move::Practice, memory_type: practised(version), reason, ..same })
         }
         _ => None,
     }
@@ -147,15 +186,20 @@ pub fn still_carried(version: &Version, first: &Version, turns: usize, sessions:
     (!rose || turns >= STRONG_TURNS && sessions >= STRONG_SESSIONS) && (!believed || turns >= AGAIN)
 }
 
-/// Whether a night's work kept to its rule: every fact that was there is there, in the same words,
-/// and nothing was added.
-pub fn only_restands(before: &[Version], after: &[Version]) -> bool {
-    let key = |version: &Version| (version.fact, version.claim.content.clone());
+/// Whether a night's work kept to its rule: every fact that it touched is there, in the same words,
+/// none of them stated or agreed to; and all it added are notes.
+pub fn only_adds_and_ends(before: &[Version], after: &[Version]) -> bool {
+    let there: BTreeSet<_> = before.iter().map(|version| version.fact).collect();
+    let (kept, added): (Vec<&Version>, Vec<&Version>) =
+        after.iter().partition(|version| there.contains(&version.fact));
+    let key = |version: &Version| (version.fact, version.number, version.claim.content.clone());
     let mut left: Vec<_> = before.iter().map(key).collect();
-    let mut there: Vec<_> = after.iter().map(key).collect();
+    let mut kept: Vec<_> = kept.into_iter().map(key).collect();
     left.sort();
-    there.sort();
-    left == there && before.iter().all(|version| !version.is_firm())
+    kept.sort();
+    left == kept
+        && before.iter().all(|version| !version.is_firm())
+        && added.into_iter().all(|version| version.number == 1 && focus::is_note(version))
 }
 
 #[cfg(test)]
@@ -173,7 +217,8 @@ mod tests {
         version.claim.content = "User drinks tea.".into();
         let quote = Evidence::of("quote", "I drink tea");
         version.claim.evidence = vec![quote];
-        Standing { version, turns, sessions, contradicted: false, confirmed: 0, refuted: 0 }
+        let (contradicted, confirmed, refuted) = (false, 0, 0);
+        Standing { version, turns, sessions, contradicted, confirmed, refuted, ended: None }
     }
 
     fn now(standing: &Standing) -> Timestamp {
@@ -256,11 +301,50 @@ mod tests {
         let before = [said(State::Active, 5, 2).version];
         let mut after = before.clone();
         after[0].tier = Tier::Strong;
-        assert!(only_restands(&before, &after));
-        assert!(!only_restands(&before, &[]));
+        assert!(only_adds_and_ends(&before, &after));
+        assert!(!only_adds_and_ends(&before, &[]));
         after[0].claim.content = "something else".into();
-        assert!(!only_restands(&before, &after));
+        assert!(!only_adds_and_ends(&before, &after));
         let stated = [version(Voice::stated(Origin::UserSaid))];
-        assert!(!only_restands(&stated, &stated), "what was stated is not touched at all");
+        assert!(!only_adds_and_ends(&stated, &stated), "what was stated is not touched at all");
+        let mut other = stated[0].clone();
+        other.fact = crate::id::Ids::new(Timestamp::UNIX_EPOCH, [8; 16]).fact();
+        let with =
+            |added: &Version| only_adds_and_ends(&before, &[before[0].clone(), added.clone()]);
+        assert!(!with(&other), "nothing is made up");
+        let topic = focus::Topic { word: "tomatoes".into(), sessions: vec!["c".into()] };
+        (other.claim, other.extracted) = (focus::note(&topic, &[]).unwrap().0, true);
+        assert!(!with(&other), "a note ends by itself");
+        other.valid.until = Some(focus::until(other.valid.from));
+        assert!(with(&other));
+    }
+
+    #[test]
+    fn what_was_over_long_ago_is_cleared_away_and_not_before() {
+        let mut over = said(State::Active, 1, 1);
+        over.ended = Some(over.version.known.from);
+        let day = |days: i64| over.version.known.from + SignedDuration::from_hours(24 * days);
+        assert_eq!(step(&over, day(89)), None);
+        let cleared = step(&over, day(90)).unwrap();
+        assert_eq!((cleared.what, cleared.state), (Move::Clear, State::Trashed));
+        over.version.consented_at = Some(day(1));
+        assert_eq!(step(&over, day(900)), None);
+    }
+
+    #[test]
+    fn what_is_seen_again_and_again_becomes_a_way_of_doing_things() {
+        let mut seen = said(State::Active, 5, 2);
+        (seen.version.claim.kind, seen.version.claim.memory_type) =
+            (Kind::Habit, MemoryType::Episodic);
+        let strong = step(&seen, now(&seen)).unwrap();
+        assert_eq!((strong.what, strong.memory_type), (Move::Promote, MemoryType::Procedural));
+        seen.version.tier = Tier::Strong;
+        let way = step(&seen, now(&seen)).unwrap();
+        assert_eq!((way.what, way.memory_type), (Move::Practice, MemoryType::Procedural));
+        seen.version.claim.memory_type = MemoryType::Procedural;
+        assert_eq!(step(&seen, now(&seen)), None);
+        seen.version.claim.memory_type = MemoryType::Episodic;
+        seen.version.claim.kind = Kind::Fact;
+        assert_eq!(step(&seen, now(&seen)), None, "an event is no habit");
     }
 }

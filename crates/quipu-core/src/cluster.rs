@@ -1,0 +1,164 @@
+//! Clusters: memories that belong together, told by their links and by the rare words they share.
+//! Nothing is stored: the same memories always fall into the same clusters.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::fact::Version;
+use crate::id::FactId;
+use crate::recall::text::{Language, Term, words};
+use crate::screen::ground;
+
+/// Memories that belong together.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Cluster {
+    /// Its commonest words.
+    pub name: String,
+    /// In the order in which they were given.
+    pub facts: Vec<FactId>,
+}
+
+/// A word that so few memories have ties any two of them.
+const RARE: usize = 3;
+/// Two words tie if at most this share of all memories has each.
+const COMMON_SHARE: usize = 8;
+
+/// The clusters of these memories, the largest first. Whoever stands alone is in none.
+pub fn clusters(versions: &[Version], links: &[(FactId, FactId)]) -> Vec<Cluster> {
+    let said: Vec<BTreeMap<Term, String>> = versions.iter().map(terms).collect();
+    let mut having: BTreeMap<Term, Vec<usize>> = BTreeMap::new();
+    for (at, terms) in said.iter().enumerate() {
+        for term in terms.keys() {
+            having.entry(*term).or_default().push(at);
+        }
+    }
+    let mut groups: Vec<usize> = (0..versions.len()).collect();
+    let place: BTreeMap<FactId, usize> =
+        versions.iter().enumerate().map(|(at, version)| (version.fact, at)).collect();
+    for (from, to) in links {
+        if let (Some(from), Some(to)) = (place.get(from), place.get(to)) {
+            join(&mut groups, *from, *to);
+        }
+    }
+    let few = (versions.len() / COMMON_SHARE).max(RARE);
+    let mut shared: BTreeMap<(usize, usize), usize> = BTreeMap::new();
+    for those in having.values().filter(|those| (2..=few).contains(&those.len())) {
+        for (n, one) in those.iter().enumerate() {
+            for other in &those[n + 1..] {
+                // One rare word is worth two that are not so rare.
+                *shared.entry((*one, *other)).or_default() +=
+                    if those.len() <= RARE { 2 } else { 1 };
+            }
+        }
+    }
+    for ((one, other), _) in shared.into_iter().filter(|(_, weight)| *weight >= 2) {
+        join(&mut groups, one, other);
+    }
+    let mut members: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+    for at in 0..versions.len() {
+        members.entry(root(&groups, at)).or_default().push(at);
+    }
+    let mut found: Vec<Cluster> = members
+        .into_values()
+        .filter(|group| group.len() > 1)
+        .map(|group| Cluster {
+            name: name(&group, &said),
+            facts: group.iter().map(|at| versions[*at].fact).collect(),
+        })
+        .collect();
+    found.sort_by(|a, b| b.facts.len().cmp(&a.facts.len()).then_with(|| a.facts.cmp(&b.facts)));
+    found
+}
+
+fn terms(version: &Version) -> BTreeMap<Term, String> {
+    let text = &version.claim.content;
+    let found = words(text, Language::of(text)).into_iter();
+    found
+        .filter(|word| word.written.chars().count() > 2 && !ground::says_nothing(&word.written))
+        .map(|word| (word.term, word.written))
+        .collect()
+}
+
+fn root(groups: &[usize], mut at: usize) -> usize {
+    while groups[at] != at {
+        at = groups[at];
+    }
+    at
+}
+
+fn join(groups: &mut [usize], one: usize, other: usize) {
+    let (one, other) = (root(groups, one), root(groups, other));
+    groups[one.max(other)] = one.min(other);
+}
+
+/// The two words that most members have, the earlier in the alphabet first among equals.
+fn name(group: &[usize], said: &[BTreeMap<Term, String>]) -> String {
+    let mut counts: BTreeMap<Term, (usize, BTreeSet<&str>)> = BTreeMap::new();
+    for at in group {
+        for (term, word) in &said[*at] {
+            let (count, forms) = counts.entry(*term).or_default();
+            *count += 1;
+            forms.insert(word);
+        }
+    }
+    let mut common: Vec<(usize, &str)> = counts
+        .into_values()
+        .filter_map(|(count, forms)| forms.first().map(|form| (count, *form)))
+        .collect();
+    common.sort_by(|a, b| b.0.cmp(&a.0).then_with(|| a.1.cmp(b.1)));
+    let words: Vec<&str> = common.into_iter().take(2).map(|(_, word)| word).collect();
+    words.join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fact::tests::version;
+    use crate::id::Ids;
+    use crate::origin::{Origin, Voice};
+    use crate::time::Timestamp;
+
+    fn facts(texts: &[&str]) -> Vec<Version> {
+        let mut ids = Ids::new(Timestamp::UNIX_EPOCH, [6; 16]);
+        let said = |text: &&str| {
+            let mut version = version(Voice::stated(Origin::UserSaid));
+            version.fact = ids.fact();
+            version.claim.content = (*text).to_owned();
+            version
+        };
+        texts.iter().map(said).collect()
+    }
+
+    #[test]
+    fn what_shares_rare_words_or_a_link_belongs_together() {
+        let all = facts(&[
+            "User grows tomatoes on the balcony.",
+            "Tomatoes need water twice a day.",
+            "User's sister is called Nora.",
+            "Nora moved to Porto.",
+            "User owns a red bicycle.",
+            "The garage has a lock.",
+        ]);
+        let alone = clusters(&all, &[]);
+        let members = |cluster: &Cluster| cluster.facts.clone();
+        assert_eq!(
+            alone.iter().map(members).collect::<Vec<_>>(),
+            [vec![all[0].fact, all[1].fact], vec![all[2].fact, all[3].fact]]
+        );
+        assert!(alone[0].name.starts_with("tomatoes"), "{}", alone[0].name);
+        assert!(alone[1].name.starts_with("nora"), "{}", alone[1].name);
+        let linked = clusters(&all, &[(all[4].fact, all[5].fact), (all[4].fact, all[1].fact)]);
+        assert_eq!(linked[0].facts.len(), 4);
+        assert_eq!(
+            linked,
+            clusters(&all, &[(all[4].fact, all[1].fact), (all[4].fact, all[5].fact)])
+        );
+        assert!(clusters(&all[4..], &[]).is_empty());
+    }
+
+    #[test]
+    fn a_word_that_everybody_has_ties_nobody() {
+        let texts: Vec<String> = (0..20).map(|n| format!("Coffee number{n} thing{n}")).collect();
+        let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+        assert!(clusters(&facts(&texts), &[]).is_empty());
+    }
+}
