@@ -10,7 +10,9 @@
 //! happen without asking), [`learn`] (what a conversation may leave behind). What a message
 //! says, before any memory is looked up, is read in [`when`] (times), [`detect`] (domains) and
 //! [`name`] (memories by name); [`recall`] finds what bears on it, [`context`] puts that into a prompt.
+//! [`archive`] says what an export holds, [`import`] reads what other programs have remembered.
 
+pub mod archive;
 pub mod caller;
 pub mod consolidate;
 pub mod context;
@@ -20,6 +22,7 @@ pub mod episode;
 pub mod fact;
 pub mod fade;
 pub mod id;
+pub mod import;
 pub mod job;
 pub mod learn;
 pub mod lifecycle;
@@ -48,8 +51,8 @@ pub use fact::{
     Category, Claim, Edit, Evidence, Force, Kind, MemoryType, State, Tier, Version, fingerprint,
 };
 pub use id::{
-    CallId, EpisodeId, FactId, Ids, JobId, LinkId, OperationId, PassId, RetrievalId, TenantId,
-    TurnId, UsageId, UserId, VersionId,
+    CallId, EpisodeId, FactId, Ids, ImportId, JobId, LinkId, OperationId, PassId, RetrievalId,
+    TenantId, TurnId, UsageId, UserId, VersionId,
 };
 pub use job::{Job, JobKind, JobState};
 pub use lifecycle::{Status, status_of};

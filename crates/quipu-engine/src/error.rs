@@ -29,6 +29,8 @@ pub enum Error {
     JobNotFound,
     #[error("there is no such turn")]
     TurnNotFound,
+    #[error("there is no such import")]
+    ImportNotFound,
     #[error("no chat model is set up")]
     NoChatModel,
     #[error("the two memories do not contradict each other")]
@@ -106,6 +108,7 @@ impl Error {
             Error::RetrievalNotFound => "retrieval_not_found",
             Error::JobNotFound => "job_not_found",
             Error::TurnNotFound => "turn_not_found",
+            Error::ImportNotFound => "import_not_found",
             Error::NoChatModel => "no_chat_model",
             Error::NoContradiction => "no_contradiction",
             Error::ModelNotFound(_) => "model_not_found",

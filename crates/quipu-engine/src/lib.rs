@@ -8,7 +8,7 @@
 //! finding of what bears on a message, [`context`] what goes into a prompt, [`learn`]
 //! what a conversation leaves behind, [`jobs`] the work that waits for its time, [`chat`] the asking of chat
 //! models, [`policy`] what may happen without asking, [`access`] who may come in, [`directory`] the
-//! tenant's users and domains.
+//! tenant's users and domains, [`moving`] the way out and the way in for a whole memory.
 
 pub mod access;
 pub mod chat;
@@ -20,6 +20,7 @@ mod error;
 pub mod facts;
 pub mod jobs;
 pub mod learn;
+pub mod moving;
 pub mod policy;
 pub mod recall;
 pub mod sessions;

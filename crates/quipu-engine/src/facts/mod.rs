@@ -28,4 +28,4 @@ pub use review::{Doubt, Review};
 pub use save::NewMemory;
 pub use target::Target;
 pub use update::{Mode, Update};
-pub(crate) use write::{Begun, Effect};
+pub(crate) use write::{Begun, Effect, Writing};

@@ -10,4 +10,5 @@ mod episodes;
 mod plan;
 mod small;
 
+pub(crate) use plan::passes;
 pub use quipu_store::learning::{EpisodePlace as EpisodeCursor, Pass as PassRecord};

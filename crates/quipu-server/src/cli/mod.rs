@@ -4,6 +4,8 @@
 
 mod client;
 mod doctor;
+mod export;
+mod import;
 mod key;
 mod migrate;
 mod model;
@@ -61,6 +63,10 @@ enum Command {
     Doctor(doctor::Doctor),
     /// Say how much a memory holds, and what it hashes to.
     State(state::State),
+    /// Write all of a memory into one ZIP, or check one.
+    Export(export::Export),
+    /// Take in an export, or what another program has remembered.
+    Import(import::Import),
     /// Print the OpenAPI document.
     Openapi,
     /// Print the table of error codes as markdown.
@@ -117,6 +123,8 @@ pub fn main() -> ExitCode {
             Command::Reembed(command) => command.run().await,
             Command::Doctor(command) => command.run().await,
             Command::State(command) => command.run().await,
+            Command::Export(command) => command.run().await,
+            Command::Import(command) => command.run().await,
             Command::Openapi => print_openapi(),
             Command::Errors => say(&crate::http::render_error_docs()),
         }

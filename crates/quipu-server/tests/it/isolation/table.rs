@@ -132,6 +132,7 @@ pub const TABLE: &[Row] = &[
     ]),
     reads("get_review", &[]),
     reads("get_state", &[]),
+    reads("export", &[]),
     reads("get_window", &[given(Path("session_id"), Session, SESSION)]),
     reads("get_why", &[
         given(Path("session_id"), Session, SESSION),
