@@ -80,13 +80,25 @@ impl Engine {
             new.keep = policy.keep_turns;
             new
         });
+        if dry_run {
+            // What comes before would be here by now.
+            session.turns = session.turns.max(i32::try_from(chat.before).unwrap_or(i32::MAX));
+        }
         let turns = numbered(request, &session, chat, now);
         if turns.is_empty() {
             taken.counts.known = usize::from(chat.last && !is_new);
+            if !seen && !is_new && !dry_run {
+                // From now on it is this import's again, and what its person does with it counts.
+                import::add_item(&mut batch, &scope, import.id, item, None, Some(&name));
+                import::put(&mut batch, &scope, &import);
+                scope.run(&batch).await?;
+                scope.commit().await?;
+            }
             return Ok(taken);
         }
         taken.estimate = self.estimate(&turns);
-        let counts = Counts { chats: usize::from(is_new), turns: turns.len(), ..Counts::default() };
+        let chats = usize::from(is_new && chat.before == 0);
+        let counts = Counts { chats, turns: turns.len(), ..Counts::default() };
         taken.counts = counts;
         if dry_run {
             return Ok(taken);

@@ -15,6 +15,7 @@ use quipu_core::import::{Counts, Format};
 use quipu_core::time::micros;
 use quipu_core::{Caller, ImportId, OperationId, Timestamp};
 use quipu_store::{Scope, import};
+use sha2::{Digest, Sha256};
 
 use crate::error::Result;
 use crate::{Engine, Request};
@@ -92,8 +93,9 @@ async fn import_of(scope: &Scope, request: &Request, source: &Source) -> Result<
 fn part(request: &Request, number: usize) -> Request {
     let mut part = request.clone();
     (part.idempotency, part.if_match) = (None, None);
-    for (byte, other) in part.moment.seed.iter_mut().zip((number as u64 + 1).to_be_bytes()) {
-        *byte ^= other;
-    }
+    let mut hash = Sha256::new();
+    hash.update(request.moment.seed);
+    hash.update((number as u64).to_be_bytes());
+    part.moment.seed.copy_from_slice(&hash.finalize()[..16]);
     part
 }

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use futures_util::try_join;
 use quipu_core::archive::{Contents, DomainLine, as_said_by, faults};
-use quipu_core::import::{Format, item_id};
+use quipu_core::import::{Counts, Format, item_id};
 use quipu_core::policy::Patch;
 use quipu_core::recall::passage::of_turn;
 use quipu_core::time::micros;
@@ -40,6 +40,13 @@ pub struct Archive {
     pub domains: Vec<DomainLine>,
 }
 
+/// A chat and everything that belongs to it.
+struct Chat {
+    session: Session,
+    turns: Vec<Turn>,
+    episodes: Vec<Episode>,
+}
+
 /// What of an export is to come in.
 struct Plan {
     facts: Vec<(FactId, Vec<Version>)>,
@@ -69,9 +76,10 @@ impl Engine {
         let scope = self.writing(request).await?;
         let mut plan = plan(&scope, request, source, &mut archive.contents).await?;
         if dry_run {
-            plan.taken.counts.links = archive.contents.links.len();
-            plan.taken.counts.turns = archive.contents.turns.len();
-            plan.taken.counts.chats = plan.sessions.len();
+            let counts = &mut plan.taken.counts;
+            (counts.memories, counts.chats) = (plan.facts.len(), plan.sessions.len());
+            let turns = plan.sessions.iter().map(|session| usize::try_from(session.turns));
+            counts.turns = turns.map(|count| count.unwrap_or(0)).sum();
             return Ok(plan.taken);
         }
         self.lay_the_ground(scope, request, source, &plan, &archive).await?;
@@ -81,28 +89,36 @@ impl Engine {
             part(request, number)
         };
         let facts = std::mem::take(&mut plan.facts);
+        let mut usage: BTreeMap<FactId, Vec<Usage>> = BTreeMap::new();
+        for used in archive.usage.into_iter().filter(is_told) {
+            usage.entry(used.fact).or_default().push(used);
+        }
         for chunk in facts.chunks(FACTS_AT_ONCE) {
-            self.put_back_facts(&next(), source, chunk, &archive.usage, &mut plan.taken).await?;
+            self.put_back_facts(&next(), source, chunk, &usage, &mut plan.taken).await?;
         }
         self.put_back_links(&next(), source, &archive.contents, &mut plan.taken).await?;
         let mut turns: BTreeMap<String, Vec<Turn>> = BTreeMap::new();
         for turn in archive.contents.turns {
             turns.entry(turn.session.clone()).or_default().push(turn);
         }
-        let mut batch = Vec::new();
+        let mut episodes: BTreeMap<String, Vec<Episode>> = BTreeMap::new();
+        for episode in archive.contents.episodes {
+            episodes.entry(episode.session.clone()).or_default().push(episode);
+        }
+        let mut chats = Vec::new();
         let mut size = 0;
         for session in plan.sessions {
-            let said = turns.remove(&session.id).unwrap_or_default();
-            size += said.len() + 1;
-            batch.push((session, said));
+            let turns = turns.remove(&session.id).unwrap_or_default();
+            let episodes = episodes.remove(&session.id).unwrap_or_default();
+            size += turns.len() + 1;
+            chats.push(Chat { session, turns, episodes });
             if size >= TURNS_AT_ONCE {
-                let (chats, episodes) = (std::mem::take(&mut batch), &archive.contents.episodes);
-                self.put_back_chats(&next(), source, chats, episodes, &mut plan.taken).await?;
+                let part = std::mem::take(&mut chats);
+                self.put_back_chats(&next(), source, part, &mut plan.taken).await?;
                 size = 0;
             }
         }
-        let episodes = &archive.contents.episodes;
-        self.put_back_chats(&next(), source, batch, episodes, &mut plan.taken).await?;
+        self.put_back_chats(&next(), source, chats, &mut plan.taken).await?;
         Ok(plan.taken)
     }
 
@@ -145,7 +161,7 @@ impl Engine {
         request: &Request,
         source: &Source,
         facts: &[(FactId, Vec<Version>)],
-        usage: &[Usage],
+        usage: &BTreeMap<FactId, Vec<Usage>>,
         taken: &mut Taken,
     ) -> Result<()> {
         let Begun::New(writing) = self.begin(request).await? else { return Ok(()) };
@@ -153,7 +169,7 @@ impl Engine {
         let there: BTreeSet<FactId> =
             erase::existing(&writing.scope, &ids).await?.into_iter().collect();
         let (mut changes, mut batch, mut counts) =
-            (Changes::default(), Batch::default(), quipu_core::import::Counts::default());
+            (Changes::default(), Batch::default(), Counts::default());
         for (fact, versions) in facts.iter().filter(|(fact, _)| !there.contains(fact)) {
             let waits = |v: &Version| v.known.until.is_none() && v.state == State::Proposed;
             match versions.iter().any(waits) {
@@ -161,7 +177,7 @@ impl Engine {
                 false => counts.memories += 1,
             }
             changes.opens.extend(versions.iter().cloned());
-            for used in usage.iter().filter(|used| used.fact == *fact && is_told(used)) {
+            for used in usage.get(fact).into_iter().flatten() {
                 context::put_back_usage(&mut batch, &writing.scope, used);
             }
         }
@@ -222,24 +238,25 @@ impl Engine {
         &self,
         request: &Request,
         source: &Source,
-        chats: Vec<(Session, Vec<Turn>)>,
-        episodes: &[Episode],
+        chats: Vec<Chat>,
         taken: &mut Taken,
     ) -> Result<()> {
         if chats.is_empty() {
             return Ok(());
         }
         let scope = self.writing(request).await?;
-        let names: Vec<String> = chats.iter().map(|(session, _)| session.id.clone()).collect();
+        let names: Vec<String> = chats.iter().map(|chat| chat.session.id.clone()).collect();
         let there: BTreeSet<String> =
             session::names_there(&scope, &names).await?.into_iter().collect();
-        let ids: Vec<_> = episodes.iter().map(|episode| episode.id).collect();
+        let episodes = chats.iter().flat_map(|chat| &chat.episodes);
+        let ids: Vec<_> = episodes.map(|episode| episode.id).collect();
         let told: BTreeSet<_> = learning::episodes_there(&scope, &ids).await?.into_iter().collect();
         let (policy, _) = self.policy_of(&scope).await?;
         let mut import = import_of(&scope, request, source).await?;
         let (mut batch, mut passages, mut counts) =
-            (Batch::default(), Vec::new(), quipu_core::import::Counts::default());
-        for (session, turns) in chats.into_iter().filter(|(s, _)| !there.contains(&s.id)) {
+            (Batch::default(), Vec::new(), Counts::default());
+        let chats = chats.into_iter().filter(|chat| !there.contains(&chat.session.id));
+        for Chat { session, turns, episodes } in chats {
             session::put_back(&mut batch, &scope, &session);
             session::insert_turns(&mut batch, &scope, &session.id, &turns);
             import::add_item(
@@ -252,16 +269,16 @@ impl Engine {
             );
             counts.chats += 1;
             counts.turns += turns.len();
-            let own =
-                |episode: &&Episode| episode.session == session.id && !told.contains(&episode.id);
-            for episode in episodes.iter().filter(own) {
+            for episode in episodes.iter().filter(|episode| !told.contains(&episode.id)) {
                 learning::open_episode(&mut batch, &scope, episode);
                 counts.episodes += 1;
             }
             if session.trashed_at.is_none() {
                 passages.extend(turns.iter().flat_map(of_turn));
                 if session.state == SessionState::Active {
-                    self.close_later(&mut batch, &scope, request, &session, &policy);
+                    // Each has a job of its own, with an id of its own.
+                    let request = part(request, counts.chats);
+                    self.close_later(&mut batch, &scope, &request, &session, &policy);
                 }
             }
         }

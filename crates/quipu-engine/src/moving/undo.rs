@@ -1,6 +1,7 @@
 //! Taking an import back: its operations from the last to the first, and its chats into the trash.
 
 use quipu_core::ImportId;
+use quipu_core::import::Counts;
 use quipu_core::time::micros;
 use quipu_store::{Batch, import, session};
 
@@ -55,7 +56,7 @@ impl Engine {
         if undone.import.undone_at.is_none() {
             undone.import.undone_at = Some(micros(request.moment.now));
             undone.import.operations.clear();
-            undone.import.counts = quipu_core::import::Counts::default();
+            undone.import.counts = Counts::default();
             import::put(&mut batch, &scope, &undone.import);
             import::forget_items(&mut batch, &scope, id, &trashed);
         }

@@ -7,6 +7,7 @@ mod keys;
 mod learn;
 mod leave;
 mod links;
+mod moving;
 mod proposals;
 mod recall;
 mod save;

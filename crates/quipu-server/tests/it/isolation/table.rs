@@ -80,6 +80,7 @@ const DOMAIN: Foreign = Refused(&["domain_not_found"]);
 const USER: Foreign = Refused(&["user_not_found"]);
 const SESSION: Foreign = Refused(&["session_not_found"]);
 const JOB: Foreign = Refused(&["job_not_found"]);
+const IMPORT: Foreign = Refused(&["import_not_found"]);
 const RETRIEVAL: Foreign = Refused(&["retrieval_not_found"]);
 
 const WORDS: Field = tried(Path("id"), Words, MEMORY);
@@ -133,6 +134,13 @@ pub const TABLE: &[Row] = &[
     reads("get_review", &[]),
     reads("get_state", &[]),
     reads("export", &[]),
+    reads("list_imports", &[]),
+    // Sources are named by whoever brings them, under one user.
+    with_body(
+        does(Write, "import", &[]),
+        r#"{"item": "memory", "source": "a", "content": "Keeps bees"}"#,
+    ),
+    does(Write, "undo_import", &[given(Path("id"), Import, IMPORT)]),
     reads("get_window", &[given(Path("session_id"), Session, SESSION)]),
     reads("get_why", &[
         given(Path("session_id"), Session, SESSION),
@@ -327,6 +335,7 @@ pub const HARMLESS: &[&str] = &[
     "extract",
     "floors",
     "force",
+    "format",
     "freeze",
     "fusion",
     "idle_close_minutes",
@@ -363,6 +372,7 @@ pub const HARMLESS: &[&str] = &[
     "session_id",
     "sessions",
     "similar",
+    "source",
     "spans",
     "speaker",
     "state",

@@ -1,6 +1,8 @@
 //! A whole memory on its way out and in, through the server and the real binary.
 
 mod export;
+mod import;
+mod restore;
 
 use std::path::Path;
 use std::process::Output;
