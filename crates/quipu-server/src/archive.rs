@@ -256,3 +256,19 @@ fn count_lines(bytes: &[u8]) -> u64 {
 pub fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_unfolds_too_far_is_not_read_to_its_end() {
+        let mut left = 10;
+        assert_eq!(read(&mut &[7; 4][..], &mut left).unwrap(), [7; 4]);
+        assert!(read(&mut &[7; 7][..], &mut left).is_err(), "six were left");
+        assert!(sum_of(&mut &[7; 7][..], &mut { 6 }).is_err());
+        // One that never ends costs no more than what may be spent.
+        assert!(read(&mut std::io::repeat(0), &mut { 1_000 }).is_err());
+        assert!(sum_of(&mut std::io::repeat(0), &mut { 1_000 }).is_err());
+    }
+}

@@ -9,7 +9,8 @@ use anyhow::{Context as _, bail, ensure};
 use clap::{Args, Subcommand};
 use indicatif::{ProgressBar, ProgressStyle};
 use quipu_core::import::{
-    ChatItem, Counts, Format as From, Item, Parsed, basic_memory, chatgpt, claude, lines, mcp, mem0,
+    ChatItem, Counts, Format as FileFormat, Item, Parsed, basic_memory, chatgpt, claude, lines,
+    mcp, mem0,
 };
 use reqwest::Method;
 use reqwest::header::CONTENT_TYPE;
@@ -30,6 +31,7 @@ const FILE_BYTES: u64 = 4 * 1024 * 1024 * 1024;
 #[derive(Debug, Args)]
 #[command(
     args_conflicts_with_subcommands = true,
+    arg_required_else_help = true,
     after_help = "\
 Examples:
   quipu import alice.zip                      an export of Quipu, here or from elsewhere
@@ -65,7 +67,7 @@ struct How {
 }
 
 #[derive(Debug, Args)]
-struct Path1 {
+struct Place {
     /// The file, ZIP or folder
     path: PathBuf,
     #[command(flatten)]
@@ -80,18 +82,18 @@ enum Source {
         #[arg(long, value_name = "ID")]
         source_user: Option<String>,
         #[command(flatten)]
-        at: Path1,
+        at: Place,
     },
     /// The reference MCP memory server: its memory.jsonl
-    Mcp(Path1),
+    Mcp(Place),
     /// ChatGPT: the ZIP of a data export, its folder, or conversations.json
-    Chatgpt(Path1),
+    Chatgpt(Place),
     /// Claude: the ZIP of a data export, its folder, or conversations.json
-    Claude(Path1),
+    Claude(Place),
     /// basic-memory: a folder of markdown notes
-    BasicMemory(Path1),
+    BasicMemory(Place),
     /// A memory on each line, as a JSON string or an object with `content`
-    Jsonl(Path1),
+    Jsonl(Place),
     /// What was taken in so far
     List {
         #[command(flatten)]
@@ -130,15 +132,15 @@ impl Import {
                     users.len()
                 );
                 let parsed = mem0::parse(&text, source_user.as_deref());
-                (From::Mem0, at, parsed)
+                (FileFormat::Mem0, at, parsed)
             }
             Some(Source::Mcp(at)) => {
                 let parsed = mcp::parse(&read(&at.path, &["memory.jsonl", "memory.json"])?);
-                (From::Mcp, at, parsed)
+                (FileFormat::Mcp, at, parsed)
             }
             Some(Source::Chatgpt(at)) => {
                 let parsed = chatgpt::parse(&read(&at.path, &["conversations.json"])?);
-                (From::ChatGpt, at, parsed)
+                (FileFormat::ChatGpt, at, parsed)
             }
             Some(Source::Claude(at)) => {
                 let mut parsed = claude::parse(&read(&at.path, &["conversations.json"])?);
@@ -147,15 +149,15 @@ impl Import {
                 {
                     parsed.append(claude::memories(&text));
                 }
-                (From::Claude, at, parsed)
+                (FileFormat::Claude, at, parsed)
             }
             Some(Source::BasicMemory(at)) => {
                 let parsed = basic_memory::parse(&notes(&at.path)?);
-                (From::BasicMemory, at, parsed)
+                (FileFormat::BasicMemory, at, parsed)
             }
             Some(Source::Jsonl(at)) => {
                 let parsed = lines::parse(&read(&at.path, &[])?);
-                (From::Lines, at, parsed)
+                (FileFormat::Lines, at, parsed)
             }
         };
         bring_items(format, &at, parsed).await
@@ -303,7 +305,7 @@ impl Total {
     }
 }
 
-async fn bring_items(format: From, at: &Path1, parsed: Parsed) -> anyhow::Result<()> {
+async fn bring_items(format: FileFormat, at: &Place, parsed: Parsed) -> anyhow::Result<()> {
     let how = &at.how;
     let unread = parsed.unread;
     // The same source is the same import, so that one that broke off goes on under its id.

@@ -89,9 +89,10 @@ async fn moving_what_was_forgotten_or_erased_stays_away() {
 async fn moving_an_import_that_is_killed_goes_on_where_it_was() {
     let app = TestApp::local().await;
     let ana = app.anonymous().about("ana");
-    let lines: String =
-        (0..3_000).map(|n| format!("\"Has visited the town number {n}\"\n")).collect();
-    let (_folder, path) = written("towns.jsonl", &lines);
+    // Numbers in letters: a number might be taken for a secret.
+    let name = |n: usize| n.to_string().bytes().map(|b| (b + 49) as char).collect::<String>();
+    let lines: String = (0..1_200).map(|n| format!("\"Knows the song {}\"\n", name(n))).collect();
+    let (_folder, path) = written("songs.jsonl", &lines);
     let mut command = tokio::process::Command::new(env!("CARGO_BIN_EXE_quipu"));
     command.args(["import", "jsonl", &path]).env("QUIPU_URL", &app.base).env("QUIPU_USER", "ana");
     let mut process = command.kill_on_drop(true).spawn().unwrap();
@@ -105,16 +106,16 @@ async fn moving_an_import_that_is_killed_goes_on_where_it_was() {
     }
     process.kill().await.unwrap();
     let half = brought().await;
-    assert!((1..3_000).contains(&half), "it was killed on the way: {half}");
+    assert!((1..1_200).contains(&half), "it was killed on the way: {half}");
     let rest = said(&app, "ana", &["import", "jsonl", &path]).await;
     // What was on its way when the client died was still taken in.
     let (new, known) = (&rest["counts"]["memories"], &rest["counts"]["known"]);
-    assert_eq!(new.as_u64().unwrap() + known.as_u64().unwrap(), 3_000);
+    assert_eq!(new.as_u64().unwrap() + known.as_u64().unwrap(), 1_200);
     assert!(known.as_u64().unwrap() >= half);
-    assert_eq!(ana.get("/api/state").await.json()["memories"], 3_000);
+    assert_eq!(ana.get("/api/state").await.json()["memories"], 1_200);
     let imports = ana.get("/api/imports").await.json();
     assert_eq!(imports["data"].as_array().unwrap().len(), 1, "it is one import");
-    assert_eq!(imports["data"][0]["counts"]["memories"], 3_000);
+    assert_eq!(imports["data"][0]["counts"]["memories"], 1_200);
     let import = imports["data"][0]["id"].as_str().unwrap();
     said(&app, "ana", &["import", "undo", import]).await;
     assert_eq!(ana.get("/api/state").await.json()["memories"], 0);
