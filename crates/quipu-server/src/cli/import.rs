@@ -144,8 +144,10 @@ impl Import {
             }
             Some(Source::Claude(at)) => {
                 let mut parsed = claude::parse(&read(&at.path, &["conversations.json"])?);
+                // Beside the conversations there may be what Claude itself remembers.
+                let alone = at.path.extension().is_some_and(|ending| ending == "json");
                 if let Ok(text) = read(&at.path, &["memories.json"])
-                    && !at.path.extension().is_some_and(|ending| ending == "json")
+                    && !alone
                 {
                     parsed.append(claude::memories(&text));
                 }
