@@ -9,7 +9,7 @@ use crate::domain::Domain;
 use crate::fact::{Claim, Evidence, State, words};
 use crate::limits::{CONTENT_CHARS, DETAIL_CHARS, EVIDENCE_CHARS, TAG_CHARS, TAGS};
 use crate::policy::{Admission, Policy};
-use crate::screen::{Reading, Sensitive};
+use crate::screen::{Reading, Sensitive, secret};
 
 words!(
     /// Why a memory was left out.
@@ -29,17 +29,15 @@ pub fn judge(item: &MemoryItem, format: Format, domains: &[Domain], policy: &Pol
     if claim.content.is_empty() {
         return Verdict::Leave(Left::Empty);
     }
-    let words = [Some(&claim.content), claim.detail.as_ref()];
-    let readings: Vec<Reading> = words
-        .into_iter()
-        .flatten()
-        .chain(&claim.tags)
-        .map(|text| Reading::of(text))
-        .chain([Reading::of(&item.source)])
-        .collect();
+    let words = [Some(&claim.content), claim.detail.as_ref()].into_iter().flatten();
+    let mut readings: Vec<Reading> =
+        words.chain(&claim.tags).map(|text| Reading::of(text)).collect();
     if readings.iter().any(Reading::has_secret) {
         return Verdict::Leave(Left::Secret);
     }
+    // A name is no secret, however much a digest may look like one; it can give away what a note is
+    // about, though.
+    readings.push(Reading::of(&item.source));
     let named = |name: &str| domains.iter().find(|domain| domain.name == name);
     let felt = readings.iter().find_map(Reading::sensitive);
     let domain = felt.and_then(Sensitive::domain).and_then(named);
@@ -75,7 +73,7 @@ fn claim(item: &MemoryItem, format: Format) -> Claim {
             tags.push(tag);
         }
     }
-    let source = plain(&format!("{}: {}", format.as_str(), item.source));
+    let source = plain(&format!("{}: {}", format.as_str(), secret::redact(&item.source)));
     let source: String = source.chars().take(EVIDENCE_CHARS).collect();
     let plainest = Claim::saying(&content);
     Claim {
@@ -121,6 +119,16 @@ mod tests {
             assert_eq!((state, claim.domain.as_deref()), (State::Proposed, domain), "{content}");
         }
         assert_eq!(judged(" \0 "), Verdict::Leave(Left::Empty));
+    }
+
+    #[test]
+    fn a_name_that_looks_like_a_secret_does_not_cost_the_memory() {
+        let names = (0..20_000).map(|n: u32| super::super::reading::digest(&n.to_string()));
+        let name = names.into_iter().find(|name| secret::has_secret(name)).expect("one of many");
+        let item =
+            MemoryItem { source: name, content: "Likes tea".into(), ..MemoryItem::default() };
+        let verdict = judge(&item, Format::Lines, &builtin_domains(), &Policy::default());
+        assert!(matches!(verdict, Verdict::Keep { state: State::Active, .. }), "{verdict:?}");
     }
 
     #[test]
