@@ -140,6 +140,18 @@ id_type!(
     /// One removal for good, of a memory or of everything about a user.
     ErasureId, "era");
 
+id_type!(
+    /// What was taken in from one place, however many requests it took.
+    ImportId, "imp");
+
+impl ImportId {
+    /// The import of this source: the same source again is the same import, so that one that broke off
+    /// goes on where it was.
+    pub fn of(user: UserId, format: &str, source: &str) -> Self {
+        Self(derived("import", &[user.0.as_bytes(), format.as_bytes(), source.as_bytes()]))
+    }
+}
+
 impl TenantId {
     /// The tenant called `name`. Names are the identity, so every node derives the same id.
     pub fn named(name: &str) -> Self {
@@ -159,7 +171,7 @@ impl UserId {
 }
 
 /// A UUIDv8 of a SHA-256 over length-prefixed parts; two different lists never share a digest.
-fn derived(kind: &str, parts: &[&[u8]]) -> Uuid {
+pub(crate) fn derived(kind: &str, parts: &[&[u8]]) -> Uuid {
     let mut hash = Sha256::new();
     hash.update(kind.as_bytes());
     for part in parts {

@@ -10,8 +10,10 @@
 //! happen without asking), [`learn`] (what a conversation may leave behind). What a message
 //! says, before any memory is looked up, is read in [`when`] (times), [`detect`] (domains) and
 //! [`name`] (memories by name); [`recall`] finds what bears on it, [`context`] puts that into a prompt;
-//! [`portrait`] tells a person what is known about them.
+//! [`portrait`] tells a person what is known about them. [`archive`] says what an export holds, [`import`]
+//! reads what other programs have remembered.
 
+pub mod archive;
 pub mod caller;
 pub mod cascade;
 pub mod cluster;
@@ -23,6 +25,7 @@ pub mod episode;
 pub mod fact;
 pub mod fade;
 pub mod id;
+pub mod import;
 pub mod job;
 pub mod learn;
 pub mod lifecycle;
@@ -53,8 +56,8 @@ pub use fact::{
     Category, Claim, Edit, Evidence, Force, Kind, MemoryType, State, Tier, Version, fingerprint,
 };
 pub use id::{
-    CallId, EpisodeId, ErasureId, FactId, Ids, JobId, LinkId, OperationId, PassId, RetrievalId,
-    TenantId, TurnId, UsageId, UserId, VersionId,
+    CallId, EpisodeId, ErasureId, FactId, Ids, ImportId, JobId, LinkId, OperationId, PassId,
+    RetrievalId, TenantId, TurnId, UsageId, UserId, VersionId,
 };
 pub use job::{Job, JobKind, JobState};
 pub use lifecycle::{Status, status_of};

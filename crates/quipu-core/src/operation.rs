@@ -32,10 +32,12 @@ pub enum Verb {
     Resolve,
     /// What a night made of what was learned: promoted, weighed anew, let go of.
     Consolidate,
+    /// What was taken in from elsewhere: another memory's export, or another program's.
+    Import,
 }
 
 impl Verb {
-    pub const ALL: [Verb; 17] = [
+    pub const ALL: [Verb; 18] = [
         Verb::Save,
         Verb::Change,
         Verb::Correct,
@@ -53,6 +55,7 @@ impl Verb {
         Verb::Learn,
         Verb::Resolve,
         Verb::Consolidate,
+        Verb::Import,
     ];
 
     pub fn as_str(self) -> &'static str {
@@ -74,6 +77,7 @@ impl Verb {
             Verb::Learn => "learn",
             Verb::Resolve => "resolve",
             Verb::Consolidate => "consolidate",
+            Verb::Import => "import",
         }
     }
 

@@ -17,7 +17,9 @@ use quipu_core::{
 use quipu_store::{Batch, Scope, cascade, erase, everything, fact, job, ledger, session};
 
 use crate::error::{Error, Result};
-use crate::facts::{Begun, Effect, Memory, Outcome, Reached, Receipt, Writing, as_memory, reverse};
+use crate::facts::{
+    Begun, Effect, Memory, Outcome, Reached, Receipt, Touched, Writing, as_memory, reverse,
+};
 use crate::sessions::job_id;
 use crate::{Engine, Request};
 
@@ -245,7 +247,7 @@ impl Engine {
         }
         let by =
             session::withdrawn_by(&writing.scope, id).await?.ok_or(Error::OperationNotFound)?;
-        match reverse(writing, by).await {
+        match reverse(writing, by, Touched::Blocks).await {
             Err(Error::UndoBlocked(_) | Error::NotUndoable) => {
                 let Begun::New(writing) = self.begin(request).await? else {
                     return self.session(&request.caller, id, request.moment.now).await;

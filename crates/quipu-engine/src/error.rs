@@ -33,6 +33,8 @@ pub enum Error {
     EpisodeNotFound,
     #[error("there is no such portrait")]
     PortraitNotFound,
+    #[error("there is no such import")]
+    ImportNotFound,
     #[error("no chat model is set up")]
     NoChatModel,
     #[error("the two memories do not contradict each other")]
@@ -115,6 +117,7 @@ impl Error {
             Error::TurnNotFound => "turn_not_found",
             Error::EpisodeNotFound => "episode_not_found",
             Error::PortraitNotFound => "portrait_not_found",
+            Error::ImportNotFound => "import_not_found",
             Error::NoChatModel => "no_chat_model",
             Error::NoContradiction => "no_contradiction",
             Error::ModelNotFound(_) => "model_not_found",

@@ -4,6 +4,7 @@
 //! about memory and no SQL. It is also the one place that reads the clock and draws randomness, in
 //! [`clock`].
 
+pub mod archive;
 pub mod cli;
 pub mod clock;
 pub mod http;

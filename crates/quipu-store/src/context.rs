@@ -8,7 +8,7 @@ use uuid::Uuid;
 
 use crate::error::Result;
 use crate::row::{Columns, all, one};
-use crate::scope::{Batch, Param, Scope};
+use crate::scope::{Batch, Owned, Param, Scope};
 
 /// The frozen part of a session's context.
 #[derive(Debug, Clone, PartialEq)]
@@ -235,21 +235,30 @@ pub fn queue_usage(batch: &mut Batch, scope: &Scope, new: &Usage) {
     const SQL: &str = "insert into usage (user_id, tenant_id, usage_id, fact_id, session_id, \
                        retrieval_id, turn_id, type, influence, at) \
                        values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)";
-    batch.push_one(
-        SQL,
-        vec![
-            Box::new(scope.user().uuid()),
-            Box::new(scope.tenant().uuid()),
-            Box::new(new.id.uuid()),
-            Box::new(new.fact.uuid()),
-            Box::new(new.session.clone()),
-            Box::new(new.retrieval.map(RetrievalId::uuid)),
-            Box::new(new.turn.map(TurnId::uuid)),
-            Box::new(new.kind.clone()),
-            Box::new(new.influence.clone()),
-            Box::new(new.at),
-        ],
-    );
+    batch.push_one(SQL, usage_row(scope, new));
+}
+
+/// Puts a use back that was noted before. One that is there already stays.
+pub fn put_back_usage(batch: &mut Batch, scope: &Scope, used: &Usage) {
+    const SQL: &str = "insert into usage (user_id, tenant_id, usage_id, fact_id, session_id, \
+                       retrieval_id, turn_id, type, influence, at) \
+                       values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) on conflict do nothing";
+    batch.push(SQL, usage_row(scope, used));
+}
+
+fn usage_row(scope: &Scope, used: &Usage) -> Vec<Owned> {
+    vec![
+        Box::new(scope.user().uuid()),
+        Box::new(scope.tenant().uuid()),
+        Box::new(used.id.uuid()),
+        Box::new(used.fact.uuid()),
+        Box::new(used.session.clone()),
+        Box::new(used.retrieval.map(RetrievalId::uuid)),
+        Box::new(used.turn.map(TurnId::uuid)),
+        Box::new(used.kind.clone()),
+        Box::new(used.influence.clone()),
+        Box::new(used.at),
+    ]
 }
 
 /// What a turn says it used.

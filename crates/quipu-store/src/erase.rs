@@ -33,6 +33,24 @@ pub async fn count_existing(scope: &Scope, facts: &[FactId]) -> Result<usize> {
     Ok(scope.query(SQL, &[&scope.user().uuid(), &ids]).await?.len())
 }
 
+/// Those of these facts that exist.
+pub async fn existing(scope: &Scope, facts: &[FactId]) -> Result<Vec<FactId>> {
+    const SQL: &str = "select fact_id from fact where user_id = $1 and fact_id = any($2)";
+    ids(scope, SQL, facts).await
+}
+
+/// Those of these facts that were erased or purged.
+pub async fn gone(scope: &Scope, facts: &[FactId]) -> Result<Vec<FactId>> {
+    const SQL: &str = "select fact_id from tombstone where user_id = $1 and fact_id = any($2)";
+    ids(scope, SQL, facts).await
+}
+
+async fn ids(scope: &Scope, sql: &'static str, facts: &[FactId]) -> Result<Vec<FactId>> {
+    let asked: Vec<uuid::Uuid> = facts.iter().map(|fact| fact.uuid()).collect();
+    let rows = scope.query(sql, &[&scope.user().uuid(), &asked]).await?;
+    all(&rows, |row| Ok(FactId::from_uuid(Columns::of(row, "fact").take()?)))
+}
+
 /// Removes every version, link and piece of evidence of a fact, empties the kept answers that quote
 /// it, and leaves a tombstone without content.
 pub async fn remove(

@@ -184,6 +184,16 @@ pub async fn value_of_key(
     Ok(holder_of_key(scope, domain, key, now, None).await?.filter(|v| v.valid.contains(now)))
 }
 
+/// Every (domain, key) that a hard memory has ever held.
+pub async fn keys_held(scope: &Scope) -> Result<Vec<(String, String)>> {
+    const SQL: &str = "select distinct domain, key from fact_version \
+                        where user_id = $1 and force = 'hard'";
+    all(&scope.query(SQL, &[&scope.user().uuid()]).await?, |row| {
+        let mut c = Columns::of(row, "fact_version");
+        Ok((c.take()?, c.take()?))
+    })
+}
+
 /// Closes and opens what a verb asked for. Closing comes first, so that the place in time is free.
 pub fn apply(
     batch: &mut Batch,

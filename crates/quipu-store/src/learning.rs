@@ -199,6 +199,14 @@ pub fn open_episode(
     );
 }
 
+/// Those of these episodes that are there.
+pub async fn episodes_there(scope: &Scope, ids: &[EpisodeId]) -> Result<Vec<EpisodeId>> {
+    const SQL: &str = "select episode_id from episode where user_id = $1 and episode_id = any($2)";
+    let ids: Vec<Uuid> = ids.iter().map(|id| id.uuid()).collect();
+    let rows = scope.query(SQL, &[&scope.user().uuid(), &ids]).await?;
+    all(&rows, |row| Ok(EpisodeId::from_uuid(Columns::of(row, "episode").take()?)))
+}
+
 /// Where a list of episodes ended.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EpisodePlace {

@@ -19,6 +19,7 @@ pub mod everything;
 pub mod fact;
 pub mod health;
 pub mod idempotency;
+pub mod import;
 pub mod job;
 pub mod learning;
 pub mod ledger;

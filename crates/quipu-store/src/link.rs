@@ -52,6 +52,30 @@ pub fn open(batch: &mut Batch, scope: &Scope, link: &Link) {
     );
 }
 
+/// Puts a link back as it once was, also one that was closed. One that is there already stays.
+pub fn put_back(batch: &mut Batch, scope: &Scope, link: &Link) {
+    const SQL: &str = "insert into link (user_id, tenant_id, link_id, from_fact, to_fact, \
+                       relation, known_from, known_until, opened_by, closed_by, reopens) \
+                       values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) \
+                       on conflict do nothing";
+    batch.push(
+        SQL,
+        vec![
+            Box::new(scope.user().uuid()),
+            Box::new(scope.tenant().uuid()),
+            Box::new(link.id.uuid()),
+            Box::new(link.from.uuid()),
+            Box::new(link.to.uuid()),
+            Box::new(link.relation.clone()),
+            Box::new(link.known.from),
+            Box::new(link.known.until),
+            Box::new(link.opened_by.uuid()),
+            Box::new(link.closed_by.map(OperationId::uuid)),
+            Box::new(link.reopens.map(LinkId::uuid)),
+        ],
+    );
+}
+
 pub fn close(batch: &mut Batch, scope: &Scope, id: LinkId, at: Timestamp, by: OperationId) {
     const SQL: &str = "update link set known_until = $3, closed_by = $4 \
                         where user_id = $1 and link_id = $2 and known_until is null";
@@ -69,6 +93,14 @@ pub async fn find(scope: &Scope, id: LinkId) -> Result<Option<Link>> {
         " from link where user_id = $1 and link_id = $2 and known_until is null"
     );
     one(&scope.query(SQL, &[&scope.user().uuid(), &id.uuid()]).await?, link)
+}
+
+/// Those of these links that are there, held or not.
+pub async fn there(scope: &Scope, ids: &[LinkId]) -> Result<Vec<LinkId>> {
+    const SQL: &str = "select link_id from link where user_id = $1 and link_id = any($2)";
+    let ids: Vec<Uuid> = ids.iter().map(|id| id.uuid()).collect();
+    let rows = scope.query(SQL, &[&scope.user().uuid(), &ids]).await?;
+    all(&rows, |row| Ok(LinkId::from_uuid(Columns::of(row, "link").take()?)))
 }
 
 /// The same relation between the same two facts, if it is held now.

@@ -16,7 +16,9 @@ macro_rules! operation_columns {
     };
 }
 
-fn operation(row: &Row) -> Result<Operation> {
+pub(crate) use operation_columns;
+
+pub(crate) fn operation(row: &Row) -> Result<Operation> {
     let mut c = Columns::of(row, "operation");
     Ok(Operation {
         id: OperationId::from_uuid(c.take()?),
@@ -35,7 +37,10 @@ fn operation(row: &Row) -> Result<Operation> {
 
 /// Says of each operation which undo of it stands: the newest one that has not itself been undone by
 /// an undo that stands.
-async fn standing(scope: &Scope, mut operations: Vec<Operation>) -> Result<Vec<Operation>> {
+pub(crate) async fn standing(
+    scope: &Scope,
+    mut operations: Vec<Operation>,
+) -> Result<Vec<Operation>> {
     const SQL: &str = "with recursive undo as ( \
                          select operation_id, undoes, recorded_at from operation \
                           where user_id = $1 and undoes = any($2) \
@@ -92,6 +97,22 @@ pub fn insert(batch: &mut Batch, scope: &Scope, operation: &Operation) {
             Box::new(operation.sources.as_ref().and_then(|s| serde_json::to_value(s).ok())),
         ],
     );
+}
+
+/// Those of these operations that are there, and whoever else holds one of these moments.
+pub async fn there(
+    scope: &Scope,
+    ids: &[OperationId],
+    at: &[Timestamp],
+) -> Result<Vec<(OperationId, Timestamp)>> {
+    const SQL: &str = "select operation_id, recorded_at from operation \
+                        where user_id = $1 and (operation_id = any($2) or recorded_at = any($3))";
+    let ids: Vec<Uuid> = ids.iter().map(|id| id.uuid()).collect();
+    let params: [Param<'_>; 3] = [&scope.user().uuid(), &ids, &at];
+    all(&scope.query(SQL, &params).await?, |row| {
+        let mut c = Columns::of(row, "operation");
+        Ok((OperationId::from_uuid(c.take()?), c.take()?))
+    })
 }
 
 pub async fn find(scope: &Scope, id: OperationId) -> Result<Option<Operation>> {

@@ -266,20 +266,35 @@ pub async fn trashed_before(scope: &Scope, before: Timestamp, limit: i64) -> Res
 
 /// Appends turns to a session that is there, and moves its count and its last moment on.
 pub fn append(batch: &mut Batch, scope: &Scope, to: &str, turns: &[Turn]) {
-    const SQL: &str = "insert into turn (user_id, tenant_id, session_id, turn_id, number, role, \
-                       speaker, content, origin, said_at, recorded_at, spans) \
-                       select $1, $2, $3, * from unnest($4::uuid[], $5::int[], $6::text[], \
-                       $7::text[], $8::text[], $9::text[], $10::timestamptz[], \
-                       $11::timestamptz[], $12::jsonb[])";
     // Speaking in a chat makes it active again, whatever it was.
     const COUNT: &str = "update session set turns = turns + $3, \
                          last_turn_at = greatest(last_turn_at, $4), \
                          state = 'active', closed_at = null \
                          where user_id = $1 and session_id = $2";
+    let Some(last) = turns.iter().map(|turn| turn.said_at).max() else { return };
+    insert_turns(batch, scope, to, turns);
+    let count = i32::try_from(turns.len()).unwrap_or(i32::MAX);
+    batch.push_one(
+        COUNT,
+        vec![
+            Box::new(scope.user().uuid()),
+            Box::new(to.to_owned()),
+            Box::new(count),
+            Box::new(last),
+        ],
+    );
+}
+
+/// Puts turns into a session whose count knows of them already.
+pub fn insert_turns(batch: &mut Batch, scope: &Scope, to: &str, turns: &[Turn]) {
+    const SQL: &str = "insert into turn (user_id, tenant_id, session_id, turn_id, number, role, \
+                       speaker, content, origin, said_at, recorded_at, spans) \
+                       select $1, $2, $3, * from unnest($4::uuid[], $5::int[], $6::text[], \
+                       $7::text[], $8::text[], $9::text[], $10::timestamptz[], \
+                       $11::timestamptz[], $12::jsonb[])";
     fn each<T>(turns: &[Turn], of: impl Fn(&Turn) -> T) -> Vec<T> {
         turns.iter().map(of).collect()
     }
-    let Some(last) = turns.iter().map(|turn| turn.said_at).max() else { return };
     batch.push(
         SQL,
         vec![
@@ -297,16 +312,42 @@ pub fn append(batch: &mut Batch, scope: &Scope, to: &str, turns: &[Turn]) {
             Box::new(each(turns, spans)),
         ],
     );
-    let count = i32::try_from(turns.len()).unwrap_or(i32::MAX);
+}
+
+/// Puts a session back as it once was, with its standing and how far it was learned from.
+pub fn put_back(batch: &mut Batch, scope: &Scope, session: &Session) {
+    const SQL: &str = concat!(
+        "insert into session (user_id, tenant_id, ",
+        session_columns!(),
+        ") values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)"
+    );
     batch.push_one(
-        COUNT,
+        SQL,
         vec![
             Box::new(scope.user().uuid()),
-            Box::new(to.to_owned()),
-            Box::new(count),
-            Box::new(last),
+            Box::new(scope.tenant().uuid()),
+            Box::new(session.id.clone()),
+            Box::new(session.title.clone()),
+            Box::new(session.opened_at),
+            Box::new(session.last_turn_at),
+            Box::new(session.turns),
+            Box::new(session.state.as_str()),
+            Box::new(session.closed_at),
+            Box::new(session.trashed_at),
+            Box::new(session.extracted_through),
+            Box::new(session.summary.clone()),
+            Box::new(session.summary_through),
+            Box::new(session.keep.as_str()),
+            Box::new(session.incognito),
         ],
     );
+}
+
+/// Those of these names that a session bears.
+pub async fn names_there(scope: &Scope, ids: &[String]) -> Result<Vec<String>> {
+    const SQL: &str = "select session_id from session where user_id = $1 and session_id = any($2)";
+    let rows = scope.query(SQL, &[&scope.user().uuid(), &ids]).await?;
+    all(&rows, |row| Columns::of(row, "session").take())
 }
 
 fn spans(turn: &Turn) -> Option<serde_json::Value> {

@@ -97,6 +97,19 @@ impl Transcript {
         Origin::derived(self.said.iter().flat_map(|said| said.pieces.iter().map(|p| p.origin)))
     }
 
+    /// What there is to ask a model about: what the person typed, and what an import says they did. The
+    /// judge believes the latter no further than an import, so it leaves guesses behind at most.
+    pub fn told(&self) -> impl Iterator<Item = &str> {
+        let handed_in = |said: &Said, piece: &Piece| {
+            said.role == Role::User && piece.origin == Origin::Import && piece.mark.is_none()
+        };
+        self.said.iter().flat_map(move |said| {
+            let told = said.pieces.iter();
+            let told = told.filter(move |p| p.origin >= Origin::UserTurn || handed_in(said, p));
+            told.map(|piece| piece.text.as_str())
+        })
+    }
+
     /// What the person typed themselves, in order.
     pub fn typed(&self) -> impl Iterator<Item = &str> {
         let pieces = self.said.iter().flat_map(|said| said.pieces.iter());

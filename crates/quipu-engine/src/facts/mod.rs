@@ -27,6 +27,6 @@ pub use read::{Cursor, HistoryEntry, Listing, OperationPage, Page, Point};
 pub use review::{Doubt, Review};
 pub use save::NewMemory;
 pub use target::Target;
-pub(crate) use undo::reverse;
+pub(crate) use undo::{Touched, reverse};
 pub use update::{Mode, Update};
 pub(crate) use write::{Begun, Effect, Writing};

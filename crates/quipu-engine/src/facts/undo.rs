@@ -25,20 +25,46 @@ impl Engine {
         let log = operation::page(&writing.scope, None, None, LOOK_BACK).await?;
         let stands = |o: &&Operation| o.verb != Verb::Undo && o.undone_by.is_none();
         let last = log.iter().find(stands).ok_or(Error::OperationNotFound)?;
-        reverse(writing, last.id).await
+        Ok(reverse(writing, last.id, Touched::Blocks).await?.0)
     }
 
     /// Reverses an operation. Refused, with the operation in the way, if any of what it did has
     /// been touched since: undoing half of something is worse than not undoing it.
     pub async fn undo(&self, request: &Request, id: OperationId) -> Result<Outcome> {
         match self.begin(request).await? {
-            Begun::New(writing) => reverse(writing, id).await,
+            Begun::New(writing) => Ok(reverse(writing, id, Touched::Blocks).await?.0),
             Begun::Again(outcome) => Ok(outcome),
+        }
+    }
+
+    /// Reverses whatever of an operation still stands as it was written, and says how many facts do not.
+    pub(crate) async fn undo_what_stands(
+        &self,
+        request: &Request,
+        id: OperationId,
+    ) -> Result<usize> {
+        match self.begin(request).await? {
+            Begun::New(writing) => Ok(reverse(writing, id, Touched::Stays).await?.1),
+            Begun::Again(_) => Ok(0),
         }
     }
 }
 
-pub(crate) async fn reverse(mut writing: Writing<'_>, id: OperationId) -> Result<Outcome> {
+/// What a fact does that was touched since.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Touched {
+    /// It stands in the way of undoing anything.
+    Blocks,
+    /// It stays as it is, and the rest is undone.
+    Stays,
+}
+
+/// Reverses an operation; the outcome, and how many facts stay because they were touched since.
+pub(crate) async fn reverse(
+    mut writing: Writing<'_>,
+    id: OperationId,
+    touched: Touched,
+) -> Result<(Outcome, usize)> {
     let request = writing.request;
     let scope = &writing.scope;
     let target = operation::find(scope, id).await?.ok_or(Error::OperationNotFound)?;
@@ -49,17 +75,34 @@ pub(crate) async fn reverse(mut writing: Writing<'_>, id: OperationId) -> Result
         return Err(Error::NotUndoable);
     }
     check_human(request, target.caller)?;
-    for fact in &target.facts {
-        if erase::erased_at(scope, *fact).await?.is_some() {
-            return Err(Error::NotUndoable);
-        }
-    }
+    let links = link::touched_by(scope, id).await?;
+    let mut kept = 0;
     let mut histories = Vec::new();
     for fact in &target.facts {
-        histories.push(fact::history(scope, *fact).await?);
+        match erase::erased_at(scope, *fact).await? {
+            None => histories.push(fact::history(scope, *fact).await?),
+            Some(_) if touched == Touched::Stays => kept += 1,
+            Some(_) => return Err(Error::NotUndoable),
+        }
+    }
+    // A memory that was restored whole brought versions that other operations had opened elsewhere. It
+    // is taken back by what was known of it when it came.
+    let wrote = histories.iter().flatten().any(|v| v.opened_by == id) || !links.is_empty();
+    let restored = target.verb == Verb::Import && !wrote;
+    let came = |v: &Version| match restored {
+        true => v.known.contains(target.at),
+        false => v.opened_by == id,
+    };
+    let mut opened = Vec::new();
+    for history in &histories {
+        let versions: Vec<&Version> = history.iter().collect();
+        match standing(&versions, id, came) {
+            Ok(standing) => opened.extend(standing),
+            Err(Error::UndoBlocked(_)) if touched == Touched::Stays => kept += 1,
+            Err(other) => return Err(other),
+        }
     }
     let versions: Vec<&Version> = histories.iter().flatten().collect();
-    let opened = standing(&versions, id)?;
     let closed: Vec<Version> =
         versions.iter().filter(|v| v.closed_by == Some(id)).map(|v| (*v).clone()).collect();
     check_room(&versions, &opened, &closed)?;
@@ -69,7 +112,6 @@ pub(crate) async fn reverse(mut writing: Writing<'_>, id: OperationId) -> Result
     if let Some(by) = in_the_way(scope, &closed, &target).await? {
         return Err(Error::UndoBlocked(by));
     }
-    let links = link::touched_by(scope, id).await?;
     let (links_opened, links_closed): (Vec<Link>, Vec<Link>) =
         links.into_iter().partition(|link| link.opened_by == id);
     let mut closes_links: Vec<LinkId> = Vec::new();
@@ -77,6 +119,7 @@ pub(crate) async fn reverse(mut writing: Writing<'_>, id: OperationId) -> Result
         let held = link::find_same(scope, opened.from, opened.to, &opened.relation).await?;
         match held.filter(|held| held.root() == opened.root()) {
             Some(held) => closes_links.push(held.id),
+            None if touched == Touched::Stays => {}
             None => {
                 let ended = link::last_closed(scope, opened.root()).await?;
                 return Err(Error::UndoBlocked(ended.unwrap_or(id)));
@@ -117,15 +160,19 @@ pub(crate) async fn reverse(mut writing: Writing<'_>, id: OperationId) -> Result
     match writing.finish(Verb::Undo, effect, outcome).await {
         // Somebody else has taken the place in the meantime.
         Err(Error::KeyTaken(_) | Error::LinkExists) => Err(Error::AlreadyUndone),
-        other => other,
+        other => Ok((other?, kept)),
     }
 }
 
 /// The versions an operation opened, as they stand now: the same rows, or rows that hold them again
 /// because whatever closed them was itself undone. If one no longer stands, says what ended it.
-fn standing(versions: &[&Version], by: OperationId) -> Result<Vec<Version>> {
+fn standing(
+    versions: &[&Version],
+    by: OperationId,
+    came: impl Fn(&Version) -> bool,
+) -> Result<Vec<Version>> {
     let mut standing = Vec::new();
-    for opened in versions.iter().filter(|v| v.opened_by == by) {
+    for opened in versions.iter().filter(|v| came(v)) {
         let held = || versions.iter().filter(|v| v.root() == opened.root());
         match held().find(|v| v.known.until.is_none()) {
             Some(now) => standing.push((*now).clone()),

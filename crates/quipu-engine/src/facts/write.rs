@@ -75,7 +75,9 @@ impl Effect {
 
     /// What recall will find of the versions that are active now.
     fn passages(&self) -> Vec<Passage> {
-        let active = self.changes.opens.iter().filter(|v| v.state == State::Active);
+        // Versions that were closed long ago come in with a restored memory; they are history.
+        let held = |v: &&Version| v.state == State::Active && v.known.until.is_none();
+        let active = self.changes.opens.iter().filter(held);
         active.flat_map(of_version).chain(self.passages.iter().cloned()).collect()
     }
 

@@ -11,4 +11,5 @@ mod plan;
 mod retell;
 mod small;
 
+pub(crate) use plan::passes;
 pub use quipu_store::learning::{EpisodePlace as EpisodeCursor, Pass as PassRecord};

@@ -94,7 +94,7 @@ impl Engine {
         }
         let now = request.moment.now;
         let offered = self.offer(request, plan).await?;
-        let typed = plan.news.typed().any(|text| !text.trim().is_empty());
+        let typed = plan.news.told().any(|text| !text.trim().is_empty());
         let (text, model, read) = if typed {
             let names: Vec<&str> =
                 plan.domains.iter().map(|(domain, _)| domain.name.as_str()).collect();
@@ -137,7 +137,7 @@ impl Engine {
 
     /// The known memories that bear on what was said.
     async fn offer(&self, request: &Request, plan: &Plan) -> Result<Vec<Offered>> {
-        let typed: String = plan.news.typed().collect::<Vec<_>>().join(" ");
+        let typed: String = plan.news.told().collect::<Vec<_>>().join(" ");
         let text: String = typed.chars().take(4_000).collect();
         if text.trim().is_empty() {
             return Ok(Vec::new());
@@ -168,11 +168,31 @@ impl Engine {
 
 /// Cuts a stretch to what one question can hold; at least one turn.
 fn cut(turns: &mut Vec<Turn>) {
+    let lengths: Vec<usize> = turns.iter().map(|turn| turn.content.chars().count()).collect();
+    turns.truncate(fits(&lengths));
+}
+
+/// How many turns of these lengths one question can hold; at least one.
+fn fits(lengths: &[usize]) -> usize {
     let mut chars = 0;
-    let fits = turns.iter().take_while(|turn| {
-        chars += turn.content.chars().count().min(6_000);
+    let fits = lengths.iter().take_while(|length| {
+        chars += shown(**length);
         chars <= MOST_CHARS
     });
-    let fits = fits.count().max(1);
-    turns.truncate(fits);
+    fits.count().max(1)
+}
+
+fn shown(length: usize) -> usize {
+    length.min(6_000)
+}
+
+/// How many questions turns of these lengths come to, and how many characters those show.
+pub(crate) fn passes(lengths: &[usize]) -> (usize, usize) {
+    let most = usize::try_from(MOST_TURNS).unwrap_or(usize::MAX);
+    let (mut rest, mut passes) = (lengths, 0);
+    while !rest.is_empty() {
+        rest = &rest[fits(&rest[..rest.len().min(most)]).min(rest.len())..];
+        passes += 1;
+    }
+    (passes, lengths.iter().map(|length| shown(*length)).sum())
 }

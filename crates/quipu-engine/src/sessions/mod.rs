@@ -155,7 +155,7 @@ impl Engine {
     }
 
     /// Has the session closed once nobody has spoken in it for a while.
-    fn close_later(
+    pub(crate) fn close_later(
         &self,
         batch: &mut Batch,
         scope: &Scope,

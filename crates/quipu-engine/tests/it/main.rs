@@ -9,6 +9,7 @@ mod keys;
 mod learn;
 mod leave;
 mod links;
+mod moving;
 mod portraits;
 mod proposals;
 mod recall;

@@ -5,6 +5,8 @@
 mod client;
 mod doctor;
 mod erase;
+mod export;
+mod import;
 mod key;
 mod migrate;
 mod model;
@@ -69,6 +71,10 @@ enum Command {
     Erase(erase::Erase),
     /// Have what was erased leave the database's files.
     Scrub(scrub::Scrub),
+    /// Write all of a memory into one ZIP, or check one.
+    Export(export::Export),
+    /// Take in an export, or what another program has remembered.
+    Import(import::Import),
     /// Print the OpenAPI document.
     Openapi,
     /// Print the table of error codes as markdown.
@@ -158,6 +164,8 @@ pub fn main() -> ExitCode {
             Command::State(command) => command.run().await,
             Command::Erase(command) => command.run().await,
             Command::Scrub(command) => command.run().await,
+            Command::Export(command) => command.run().await,
+            Command::Import(command) => command.run().await,
             Command::Openapi => print_openapi(),
             Command::Errors => say(&crate::http::render_error_docs()),
         }

@@ -11,6 +11,7 @@ mod learning;
 mod links;
 mod living;
 mod memory;
+mod moving;
 mod openapi;
 mod operations;
 mod policy;
@@ -49,6 +50,8 @@ pub use wrap::VERSION;
 const BODY_BYTES: usize = 256 * 1024;
 /// The largest body of turns. One turn may be a pasted document, and a batch has a hundred turns.
 const TURNS_BYTES: usize = 4 * 1024 * 1024;
+/// The largest import: somebody's whole memory, packed.
+const IMPORT_BYTES: usize = 64 * 1024 * 1024;
 /// How long an admission is remembered. A key revoked at another server works this much longer.
 const ADMISSION_SECONDS: u64 = 5;
 
@@ -154,6 +157,10 @@ fn api() -> OpenApiRouter<App> {
         .routes(routes!(portraits::get_portrait))
         .routes(routes!(living::list_clusters))
         .routes(routes!(state::get_state))
+        .routes(routes!(moving::export))
+        .merge(imports())
+        .routes(routes!(moving::list_imports))
+        .routes(routes!(moving::undo_import))
         .routes(routes!(policy::get_policy, policy::put_policy))
         .routes(routes!(policy::get_tenant_policy, policy::put_tenant_policy))
         .routes(routes!(context::get_session_context))
@@ -177,6 +184,10 @@ fn turns() -> OpenApiRouter<App> {
     OpenApiRouter::new()
         .routes(routes!(sessions::list_turns, sessions::append_turns))
         .layer(DefaultBodyLimit::max(TURNS_BYTES))
+}
+
+fn imports() -> OpenApiRouter<App> {
+    OpenApiRouter::new().routes(routes!(moving::import)).layer(DefaultBodyLimit::max(IMPORT_BYTES))
 }
 
 /// The whole server.

@@ -68,7 +68,7 @@ fn dress(path: &str, method: &HttpMethod, operation: &mut Operation) {
     let reads = ["/api/memory/search", "/api/memory/retrieve"].contains(&path);
     let writes = *method != HttpMethod::Get && !reads;
     // What is said once more in the same words does no harm there.
-    let repeatable = ["/api/domains", "/api/policy", "/api/beacon"];
+    let repeatable = ["/api/domains", "/api/policy", "/api/beacon", "/api/import"];
     if about_one_user && writes && !repeatable.iter().any(|prefix| path.starts_with(prefix)) {
         headers.push(("Idempotency-Key", "The same key and request again give the same answer."));
     }

@@ -322,6 +322,7 @@ fn event_name(verb: Verb, unchanged: bool) -> &'static str {
         Verb::Erase => "memory.erased",
         Verb::Learn => "memory.learned",
         Verb::Consolidate => "memory.consolidated",
+        Verb::Import => "memory.imported",
         Verb::Resolve => "memory.resolved",
     }
 }

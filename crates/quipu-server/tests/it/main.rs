@@ -11,6 +11,7 @@ mod faults;
 mod isolation;
 mod local;
 mod models;
+mod moving;
 mod openapi;
 mod requirements;
 mod tidy;

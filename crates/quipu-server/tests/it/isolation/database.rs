@@ -12,7 +12,7 @@ use crate::app::TestApp;
 use crate::models::Stage;
 
 /// Tables of one person's rows, and of a tenant's.
-const PERSONAL: [&str; 15] = [
+const PERSONAL: [&str; 17] = [
     "operation",
     "fact",
     "fact_version",
@@ -28,6 +28,8 @@ const PERSONAL: [&str; 15] = [
     "baseline",
     "retrieval",
     "usage",
+    "import",
+    "import_item",
 ];
 const OF_TENANT: [&str; 4] = ["tenant", "users", "credential", "domain"];
 
@@ -49,6 +51,8 @@ async fn lived_in() -> TestApp {
     alice.noted(&given.at("/retrieval_id")).await;
     let used = json!({ "memory_id": one, "type": "cited" });
     alice.post("/api/memory/usage", used).await.expect(201);
+    let taken = json!({ "item": "memory", "source": "a", "content": "four" });
+    alice.post("/api/import", taken).await.expect(200);
     app
 }
 

@@ -81,6 +81,7 @@ const USER: Foreign = Refused(&["user_not_found"]);
 const SESSION: Foreign = Refused(&["session_not_found"]);
 const EPISODE: Foreign = Refused(&["episode_not_found"]);
 const JOB: Foreign = Refused(&["job_not_found"]);
+const IMPORT: Foreign = Refused(&["import_not_found"]);
 const RETRIEVAL: Foreign = Refused(&["retrieval_not_found"]);
 
 const WORDS: Field = tried(Path("id"), Words, MEMORY);
@@ -141,6 +142,14 @@ pub const TABLE: &[Row] = &[
     reads("list_portraits", &[]),
     reads("list_clusters", &[]),
     reads("get_portrait", &[given(Path("name"), DomainPortrait, Refused(&["domain_not_found"]))]),
+    reads("export", &[]),
+    reads("list_imports", &[]),
+    // Sources are named by whoever brings them, under one user.
+    with_body(
+        does(Write, "import", &[]),
+        r#"{"item": "memory", "source": "a", "content": "Keeps bees"}"#,
+    ),
+    does(Write, "undo_import", &[given(Path("id"), Import, IMPORT)]),
     reads("get_window", &[given(Path("session_id"), Session, SESSION)]),
     reads("get_why", &[
         given(Path("session_id"), Session, SESSION),
@@ -353,6 +362,7 @@ pub const HARMLESS: &[&str] = &[
     "extract",
     "floors",
     "force",
+    "format",
     "freeze",
     "fusion",
     "idle_close_minutes",
@@ -389,6 +399,7 @@ pub const HARMLESS: &[&str] = &[
     "session_id",
     "sessions",
     "similar",
+    "source",
     "spans",
     "speaker",
     "state",

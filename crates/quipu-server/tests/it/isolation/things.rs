@@ -6,7 +6,8 @@ use std::collections::HashMap;
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use quipu_core::{
-    EpisodeId, FactId, JobId, LinkId, OperationId, RetrievalId, Timestamp, TurnId, VersionId,
+    EpisodeId, FactId, ImportId, JobId, LinkId, OperationId, RetrievalId, Timestamp, TurnId,
+    VersionId,
 };
 use serde_json::{Value, json};
 use uuid::Uuid;
@@ -54,6 +55,8 @@ pub enum Thing {
     EpisodeCursor,
     /// A job that was given up.
     DeadJob,
+    /// Something that was taken in from elsewhere.
+    Import,
     IdempotencyKey,
     /// A domain of the tenant's own.
     Domain(&'static str),
@@ -87,6 +90,7 @@ impl Thing {
                 RetrievalId::from_uuid(near(parsed::<RetrievalId>(real).uuid())).to_string()
             }
             Turn => TurnId::from_uuid(near(parsed::<TurnId>(real).uuid())).to_string(),
+            Import => ImportId::from_uuid(near(parsed::<ImportId>(real).uuid())).to_string(),
             DeadJob => JobId::from_uuid(near(parsed::<JobId>(real).uuid())).to_string(),
             EpisodeCursor => {
                 let mut place: Value = open_cursor(real);
@@ -225,6 +229,11 @@ impl Things {
         ] {
             things.put(thing, client.get(path).await.expect(200).at("/next_cursor"));
         }
+        let bees =
+            json!({ "item": "memory", "source": tag, "content": "Keeps bees in the garden" });
+        let taken = client.post("/api/import", bees).await.expect(200);
+        things.put(Import, taken.at("/import_id"));
+        things.hide(&taken.json());
         things.talk(client, &song).await;
         things.put(Words, word.clone());
         things.private.extend([word, song]);
@@ -290,8 +299,8 @@ impl Things {
             Value::Object(fields) => fields.values().for_each(|value| self.hide(value)),
             Value::Array(items) => items.iter().for_each(|value| self.hide(value)),
             Value::String(text) => {
-                const KINDS: [&str; 8] =
-                    ["mem_", "ver_", "op_", "lnk_", "trn_", "epi_", "pas_", "job_"];
+                const KINDS: [&str; 9] =
+                    ["mem_", "ver_", "op_", "lnk_", "trn_", "epi_", "pas_", "job_", "imp_"];
                 let id = KINDS.iter().any(|kind| text.starts_with(kind));
                 if id && text.len() > 26 {
                     self.private.push(text.clone());

@@ -1,0 +1,258 @@
+//! What the record could not hold of an export that is brought back. Whoever wrote the file may have
+//! got it wrong, or meant to; the database would refuse most of it too, with less to say.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use jiff::SignedDuration;
+use jiff::tz::TimeZone;
+
+use super::Contents;
+use crate::fact::Version;
+use crate::id::{FactId, OperationId};
+use crate::limits::{NAME_CHARS, TURN_CHARS};
+use crate::link::{Link, is_relation};
+use crate::session::{Session, Turn};
+use crate::time::{Period, Timestamp};
+
+/// How many faults are told; whoever has more has the wrong file.
+const TOLD: usize = 20;
+
+/// What is wrong with an export, in words; nothing if all of it can be kept.
+pub fn faults(contents: &Contents, now: Timestamp) -> Vec<String> {
+    let mut faults = Vec::new();
+    // Clocks differ a little, but what will be known in a year would stop all writing until then.
+    let latest = now + SignedDuration::from_hours(24);
+    let operations: BTreeMap<OperationId, Timestamp> =
+        contents.operations.iter().map(|operation| (operation.id, operation.at)).collect();
+    let times: BTreeSet<Timestamp> = operations.values().copied().collect();
+    if operations.len() != contents.operations.len() || times.len() != operations.len() {
+        faults.push("two operations share an id or a moment".to_owned());
+    }
+    if times.iter().any(|at| !is_kept(*at) || *at > latest) {
+        faults.push("an operation lies in the future".to_owned());
+    }
+    let facts = contents.facts();
+    let mut seen = BTreeSet::new();
+    let mut first = BTreeSet::new();
+    for version in &contents.versions {
+        if !seen.insert((version.fact, version.id)) {
+            faults.push(format!("{} is there twice", version.id));
+        }
+        if version.number == 1 {
+            first.insert(version.fact);
+        }
+        if let Some(fault) = version_fault(version, &operations, latest) {
+            faults.push(format!("{}: {fault}", version.id));
+        }
+    }
+    for fact in facts.difference(&first) {
+        faults.push(format!("{fact} has no first version"));
+    }
+    faults.extend(contents.links.iter().filter_map(|link| link_fault(link, &facts, &operations)));
+    let sessions: BTreeMap<&str, i32> =
+        contents.sessions.iter().map(|session| (session.id.as_str(), session.turns)).collect();
+    if sessions.len() != contents.sessions.len() {
+        faults.push("two sessions have one name".to_owned());
+    }
+    faults.extend(contents.sessions.iter().filter_map(session_fault));
+    let mut places = BTreeSet::new();
+    let mut ids = BTreeSet::new();
+    for turn in &contents.turns {
+        let fresh = places.insert((turn.session.as_str(), turn.number)) && ids.insert(turn.id);
+        if !fresh || turn_fault(turn, &sessions) {
+            faults.push(format!("{}: a turn that no session has room for", turn.id));
+        }
+    }
+    let mut ids = BTreeSet::new();
+    for episode in &contents.episodes {
+        let kept = is_kept(episode.started_at)
+            && is_kept(episode.ended_at)
+            && is_kept(episode.recorded_at);
+        let told = !episode.summary.is_empty() && !has_nul([&episode.summary, &episode.prompt]);
+        let title = episode.title.iter().chain([&episode.session]);
+        if !ids.insert(episode.id) || !kept || !told || has_nul(title) {
+            faults.push(format!("{}: not an episode", episode.id));
+        }
+    }
+    faults.truncate(TOLD);
+    faults
+}
+
+/// Outside these years PostgreSQL and the printed form part ways.
+fn is_kept(at: Timestamp) -> bool {
+    (1..=9999).contains(&at.to_zoned(TimeZone::UTC).year())
+}
+
+fn has_nul<'t>(texts: impl IntoIterator<Item = &'t String>) -> bool {
+    texts.into_iter().any(|text| text.contains('\0'))
+}
+
+fn is_period(period: &Period) -> bool {
+    is_kept(period.from) && period.until.is_none_or(|until| is_kept(until) && until > period.from)
+}
+
+fn version_fault(
+    version: &Version,
+    operations: &BTreeMap<OperationId, Timestamp>,
+    latest: Timestamp,
+) -> Option<&'static str> {
+    let by_operation = |id: OperationId, at: Timestamp| operations.get(&id) == Some(&at);
+    let closed = match (version.known.until, version.closed_by) {
+        (None, None) => true,
+        (Some(until), Some(by)) => by_operation(by, until),
+        _ => false,
+    };
+    let dates = [version.confirmed_at, version.last_confirmed_at, version.consented_at];
+    if !version.claim.faults().is_empty() {
+        return Some("the claim is too long or empty");
+    }
+    if version.claim.content.is_empty() || version.number < 1 {
+        return Some("not a version");
+    }
+    if !is_period(&version.valid) || !is_period(&version.known) || version.known.from > latest {
+        return Some("a period that is empty or lies in the future");
+    }
+    if !by_operation(version.opened_by, version.known.from) || !closed {
+        return Some("no operation opened or closed it then");
+    }
+    if !version.confidence.is_none_or(|sure| version.extracted && (0.0..=1.0).contains(&sure)) {
+        return Some("a confidence that cannot be");
+    }
+    if dates.into_iter().flatten().any(|at| !is_kept(at)) {
+        return Some("a date that cannot be");
+    }
+    (version.turns.len() > crate::limits::TURNS
+        || has_nul(version.turns.iter().chain(&version.session)))
+    .then_some("not the names of turns")
+}
+
+fn link_fault(
+    link: &Link,
+    facts: &BTreeSet<FactId>,
+    operations: &BTreeMap<OperationId, Timestamp>,
+) -> Option<String> {
+    let ends = link.from != link.to && facts.contains(&link.from) && facts.contains(&link.to);
+    let closed = match (link.known.until, link.closed_by) {
+        (None, None) => true,
+        (Some(_), Some(by)) => operations.contains_key(&by),
+        _ => false,
+    };
+    let good = ends
+        && closed
+        && is_relation(&link.relation)
+        && is_period(&link.known)
+        && operations.contains_key(&link.opened_by);
+    (!good).then(|| format!("{}: a link without its ends or its operation", link.id))
+}
+
+fn session_fault(session: &Session) -> Option<String> {
+    let name =
+        (1..=NAME_CHARS).contains(&session.id.chars().count()) && !session.id.trim().is_empty();
+    let within = |number: i32| (0..=session.turns).contains(&number);
+    let dates = [Some(session.opened_at), Some(session.last_turn_at), session.closed_at];
+    let kept = dates.into_iter().chain([session.trashed_at]).flatten().all(is_kept);
+    let words = session.title.iter().chain(&session.summary).chain([&session.id]);
+    let good = name
+        && kept
+        && !has_nul(words)
+        && !session.incognito
+        && within(session.extracted_through)
+        && within(session.summary_through);
+    (!good).then(|| format!("{:?}: not a session", session.id))
+}
+
+fn turn_fault(turn: &Turn, sessions: &BTreeMap<&str, i32>) -> bool {
+    let room = sessions.get(turn.session.as_str()).copied().unwrap_or(0);
+    let length = turn.content.chars().count();
+    let spans = turn.spans.iter().all(|span| span.from < span.to && span.to <= length);
+    !(1..=room).contains(&turn.number)
+        || turn.content.is_empty()
+        || length > TURN_CHARS
+        || !spans
+        || !is_kept(turn.said_at)
+        || !is_kept(turn.recorded_at)
+        || has_nul(turn.speaker.iter().chain([&turn.content]))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::caller::CallerKind;
+    use crate::fact::tests::version;
+    use crate::id::Ids;
+    use crate::operation::{Operation, Verb};
+    use crate::origin::{Origin, Voice};
+    use crate::session::Role;
+
+    fn at(second: i64) -> Timestamp {
+        Timestamp::from_second(second).unwrap()
+    }
+
+    /// One memory, said in one chat, and the operation that saved it.
+    fn good() -> Contents {
+        let version = version(Voice::stated(Origin::UserSaid));
+        let operation = Operation {
+            id: version.opened_by,
+            verb: Verb::Save,
+            at: version.known.from,
+            caller: CallerKind::Human,
+            credential: "local".into(),
+            voice: version.voice(),
+            facts: vec![version.fact],
+            undoes: None,
+            undone_by: None,
+            policy: None,
+            sources: None,
+        };
+        let mut session = Session::opened("chat", None, at(1));
+        session.turns = 1;
+        let turn = Turn {
+            id: Ids::new(at(1), [5; 16]).turn(),
+            session: "chat".into(),
+            number: 1,
+            role: Role::User,
+            speaker: None,
+            content: "hello".into(),
+            origin: Origin::UserTurn,
+            said_at: at(1),
+            recorded_at: at(1),
+            spans: Vec::new(),
+            marked: false,
+        };
+        Contents {
+            versions: vec![version],
+            operations: vec![operation],
+            sessions: vec![session],
+            turns: vec![turn],
+            ..Contents::default()
+        }
+    }
+
+    #[test]
+    fn what_an_export_says_can_be_kept() {
+        assert_eq!(faults(&good(), at(100)), Vec::<String>::new());
+    }
+
+    #[test]
+    fn each_planted_fault_is_found() {
+        let plants: [fn(&mut Contents); 12] = [
+            |c| c.operations.clear(),
+            |c| c.operations[0].at = at(1_000_000),
+            |c| c.operations.push(c.operations[0].clone()),
+            |c| c.versions.push(c.versions[0].clone()),
+            |c| c.versions[0].number = 2,
+            |c| c.versions[0].claim.content = " ".into(),
+            |c| c.versions[0].known.until = Some(at(50)),
+            |c| c.versions[0].confidence = Some(0.5),
+            |c| c.versions[0].valid.until = Some(at(-5)),
+            |c| c.sessions[0].extracted_through = 2,
+            |c| c.turns[0].number = 2,
+            |c| c.turns[0].content = "a\0b".into(),
+        ];
+        for (number, plant) in plants.iter().enumerate() {
+            let mut contents = good();
+            plant(&mut contents);
+            assert!(!faults(&contents, at(100)).is_empty(), "plant {number}");
+        }
+    }
+}

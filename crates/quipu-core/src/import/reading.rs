@@ -1,0 +1,120 @@
+//! Reading what others wrote: dates in whatever form, words that may be missing, names made plain.
+
+use jiff::civil;
+use jiff::tz::TimeZone;
+use serde_json::Value;
+use sha2::{Digest, Sha256};
+
+use crate::time::{Timestamp, micros};
+
+/// A moment, written as a date and time, a date alone, or seconds since 1970.
+pub(super) fn moment(value: &Value) -> Option<Timestamp> {
+    let at = match value {
+        Value::Number(number) => {
+            let seconds = number.as_f64().filter(|s| s.is_finite() && s.abs() < 1e11)?;
+            Timestamp::from_microsecond((seconds * 1e6) as i64).ok()
+        }
+        Value::String(text) => date(text),
+        _ => None,
+    }?;
+    (1900..=2999).contains(&at.to_zoned(TimeZone::UTC).year()).then(|| micros(at))
+}
+
+pub(super) fn date(text: &str) -> Option<Timestamp> {
+    let text = text.trim();
+    let in_utc = |at: civil::DateTime| at.to_zoned(TimeZone::UTC).ok().map(|at| at.timestamp());
+    text.parse::<Timestamp>()
+        .ok()
+        .or_else(|| text.parse::<civil::DateTime>().ok().and_then(in_utc))
+        .or_else(|| text.parse::<civil::Date>().ok().and_then(|day| in_utc(day.at(0, 0, 0, 0))))
+}
+
+/// The first of these fields that holds words.
+pub(super) fn words<'v>(value: &'v Value, fields: &[&str]) -> Option<&'v str> {
+    let held = fields.iter().filter_map(|field| value.get(field)?.as_str());
+    held.map(str::trim).find(|text| !text.is_empty())
+}
+
+/// The words of a list, or of one word.
+pub(super) fn list(value: Option<&Value>) -> Vec<String> {
+    match value {
+        Some(Value::Array(items)) => {
+            items.iter().filter_map(|item| Some(item.as_str()?.trim().to_owned())).collect()
+        }
+        Some(Value::String(text)) => vec![text.trim().to_owned()],
+        _ => Vec::new(),
+    }
+}
+
+/// A name for something that has none: what it says.
+pub(super) fn digest(text: &str) -> String {
+    let digest = Sha256::digest(text.trim().to_lowercase().as_bytes());
+    digest.iter().take(16).map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// A relation as links have them: a lower-case word with underscores.
+pub(super) fn relation(text: &str) -> String {
+    let mut word = String::new();
+    for c in text.trim().chars() {
+        match c.to_ascii_lowercase() {
+            c if c.is_ascii_alphanumeric() => word.push(c),
+            _ if word.is_empty() || word.ends_with('_') => {}
+            _ => word.push('_'),
+        }
+    }
+    let word = word.trim_start_matches(|c: char| !c.is_ascii_lowercase()).trim_end_matches('_');
+    let word: String = word.chars().take(crate::limits::RELATION_CHARS).collect();
+    if word.is_empty() { "relates_to".to_owned() } else { word }
+}
+
+/// Every JSON value of a text: one, or one after the other. What cannot be read is counted, line by
+/// line.
+pub(super) fn values(text: &str) -> (Vec<Value>, usize) {
+    let text = text.trim_start_matches('\u{feff}');
+    if let Ok(whole) = serde_json::from_str(text) {
+        return (vec![whole], 0);
+    }
+    let (mut values, mut unread) = (Vec::new(), 0);
+    for line in text.lines().map(str::trim).filter(|line| !line.is_empty()) {
+        match serde_json::from_str(line) {
+            Ok(value) => values.push(value),
+            Err(_) => unread += 1,
+        }
+    }
+    (values, unread)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_date_is_read_in_whatever_form_it_comes() {
+        for text in ["2024-07-20T08:30:36Z", "2024-07-20T01:30:36-07:00", "2024-07-20 08:30:36"] {
+            assert_eq!(moment(&json!(text)).unwrap().as_second(), 1_721_464_236, "{text}");
+        }
+        assert_eq!(moment(&json!("2024-07-20")).unwrap().as_second(), 1_721_433_600);
+        assert_eq!(moment(&json!(1_721_464_236.5)).unwrap().as_millisecond(), 1_721_464_236_500);
+        for junk in [json!("soon"), json!(1e300), json!(null), json!(-1e10), json!("-009999-01-01")]
+        {
+            assert_eq!(moment(&junk), None, "{junk}");
+        }
+    }
+
+    #[test]
+    fn a_relation_becomes_a_plain_word() {
+        for (text, word) in [
+            ("works at", "works_at"),
+            ("Part-Of 2", "part_of_2"),
+            ("  ", "relates_to"),
+            ("99 bottles", "bottles"),
+            ("живёт в", "relates_to"),
+        ] {
+            assert_eq!(relation(text), word, "{text}");
+            assert!(crate::link::is_relation(&relation(text)));
+        }
+        assert!(crate::link::is_relation(&relation(&"x".repeat(500))));
+    }
+}

@@ -1,0 +1,388 @@
+//! Taking an export in again: every version with its two periods, as it was. Facts that are here already
+//! stay as they are, and what was erased here stays gone.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use futures_util::try_join;
+use quipu_core::archive::{Contents, DomainLine, as_said_by, faults};
+use quipu_core::import::{Counts, Format, item_id};
+use quipu_core::policy::Patch;
+use quipu_core::recall::passage::of_turn;
+use quipu_core::time::micros;
+use quipu_core::{
+    CallerKind, Changes, Episode, FactId, Force, Operation, Session, SessionState, State, Turn,
+    Verb, Version,
+};
+use quipu_store::context::{self, Usage};
+use quipu_store::passage::{self, Change};
+use quipu_store::policy::{self, Said};
+use quipu_store::{
+    Batch, Scope, domain, erase, everything, fact, import, learning, link, operation, session,
+};
+use uuid::Uuid;
+
+use super::{Source, Taken, import_of, part};
+use crate::error::{Error, Fault, Result};
+use crate::facts::{Begun, Effect, Outcome};
+use crate::{Engine, Request};
+
+/// How many facts one transaction takes in.
+const FACTS_AT_ONCE: usize = 500;
+/// After how many turns the next transaction begins.
+const TURNS_AT_ONCE: usize = 2_000;
+
+/// An export, read.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Archive {
+    pub contents: Contents,
+    pub usage: Vec<Usage>,
+    pub policy: Patch,
+    pub domains: Vec<DomainLine>,
+}
+
+/// A chat and everything that belongs to it.
+struct Chat {
+    session: Session,
+    turns: Vec<Turn>,
+    episodes: Vec<Episode>,
+}
+
+/// What of an export is to come in.
+struct Plan {
+    facts: Vec<(FactId, Vec<Version>)>,
+    sessions: Vec<Session>,
+    operations: Vec<Operation>,
+    taken: Taken,
+    /// Nothing was ever written about the user.
+    empty: bool,
+}
+
+impl Engine {
+    /// Takes an export in. Brought by the person themselves, into an empty memory, it makes the very
+    /// memory that was exported.
+    pub async fn import_archive(
+        &self,
+        request: &Request,
+        source: &Source,
+        mut archive: Archive,
+        dry_run: bool,
+    ) -> Result<Taken> {
+        let fault = |reason| Fault { field: "archive".into(), reason };
+        let found = faults(&archive.contents, request.moment.now);
+        if !found.is_empty() {
+            return Err(Error::Invalid(found.into_iter().map(fault).collect()));
+        }
+        as_said_by(&mut archive.contents, &request.caller);
+        let scope = self.writing(request).await?;
+        let mut plan = plan(&scope, request, source, &mut archive.contents).await?;
+        if dry_run {
+            let counts = &mut plan.taken.counts;
+            (counts.memories, counts.chats) = (plan.facts.len(), plan.sessions.len());
+            let turns = plan.sessions.iter().map(|session| usize::try_from(session.turns));
+            counts.turns = turns.map(|count| count.unwrap_or(0)).sum();
+            return Ok(plan.taken);
+        }
+        self.lay_the_ground(scope, request, source, &plan, &archive).await?;
+        let mut number = 0;
+        let mut next = || {
+            number += 1;
+            part(request, number)
+        };
+        let facts = std::mem::take(&mut plan.facts);
+        let mut usage: BTreeMap<FactId, Vec<Usage>> = BTreeMap::new();
+        for used in archive.usage.into_iter().filter(is_told) {
+            usage.entry(used.fact).or_default().push(used);
+        }
+        for chunk in facts.chunks(FACTS_AT_ONCE) {
+            self.put_back_facts(&next(), source, chunk, &usage, &mut plan.taken).await?;
+        }
+        self.put_back_links(&next(), source, &archive.contents, &mut plan.taken).await?;
+        let mut turns: BTreeMap<String, Vec<Turn>> = BTreeMap::new();
+        for turn in archive.contents.turns {
+            turns.entry(turn.session.clone()).or_default().push(turn);
+        }
+        let mut episodes: BTreeMap<String, Vec<Episode>> = BTreeMap::new();
+        for episode in archive.contents.episodes {
+            episodes.entry(episode.session.clone()).or_default().push(episode);
+        }
+        let mut chats = Vec::new();
+        let mut size = 0;
+        for session in plan.sessions {
+            let turns = turns.remove(&session.id).unwrap_or_default();
+            let episodes = episodes.remove(&session.id).unwrap_or_default();
+            size += turns.len() + 1;
+            chats.push(Chat { session, turns, episodes });
+            if size >= TURNS_AT_ONCE {
+                let part = std::mem::take(&mut chats);
+                self.put_back_chats(&next(), source, part, &mut plan.taken).await?;
+                size = 0;
+            }
+        }
+        self.put_back_chats(&next(), source, chats, &mut plan.taken).await?;
+        Ok(plan.taken)
+    }
+
+    /// What everything else stands on: the log of operations, and, where there was nothing yet, what the
+    /// person has said about policy and domains.
+    async fn lay_the_ground(
+        &self,
+        scope: Scope,
+        request: &Request,
+        source: &Source,
+        plan: &Plan,
+        archive: &Archive,
+    ) -> Result<()> {
+        let mut batch = Batch::default();
+        for old in &plan.operations {
+            operation::insert(&mut batch, &scope, old);
+        }
+        import::put(&mut batch, &scope, &import_of(&scope, request, source).await?);
+        if plan.empty && request.caller.kind == CallerKind::Human {
+            let now = micros(request.moment.now);
+            for line in archive.domains.iter().filter(|line| line.opted_in_at.is_some()) {
+                if domain::find(&scope, &line.domain.name).await?.is_some() {
+                    domain::open(&scope, &line.domain.name, line.opted_in_at.unwrap_or(now))
+                        .await?;
+                }
+            }
+            let said = policy::of_user(&scope).await?;
+            let news = archive.policy != Patch::default() && archive.policy.faults().is_empty();
+            if said.version == 0 && news {
+                let said = Said { version: 1, patch: archive.policy.clone() };
+                policy::set_user(&scope, &said, &request.caller.credential, now).await?;
+            }
+        }
+        scope.run(&batch).await?;
+        Ok(scope.commit().await?)
+    }
+
+    async fn put_back_facts(
+        &self,
+        request: &Request,
+        source: &Source,
+        facts: &[(FactId, Vec<Version>)],
+        usage: &BTreeMap<FactId, Vec<Usage>>,
+        taken: &mut Taken,
+    ) -> Result<()> {
+        let Begun::New(writing) = self.begin(request).await? else { return Ok(()) };
+        let ids: Vec<FactId> = facts.iter().map(|(fact, _)| *fact).collect();
+        let there: BTreeSet<FactId> =
+            erase::existing(&writing.scope, &ids).await?.into_iter().collect();
+        let (mut changes, mut batch, mut counts) =
+            (Changes::default(), Batch::default(), Counts::default());
+        for (fact, versions) in facts.iter().filter(|(fact, _)| !there.contains(fact)) {
+            let waits = |v: &Version| v.known.until.is_none() && v.state == State::Proposed;
+            match versions.iter().any(waits) {
+                true => counts.proposals += 1,
+                false => counts.memories += 1,
+            }
+            changes.opens.extend(versions.iter().cloned());
+            for used in usage.get(fact).into_iter().flatten() {
+                context::put_back_usage(&mut batch, &writing.scope, used);
+            }
+        }
+        if changes.opens.is_empty() {
+            return Ok(());
+        }
+        let mut import = import_of(&writing.scope, request, source).await?;
+        import.operations.push(writing.stamp.operation);
+        import.counts.add(&counts);
+        import::put(&mut batch, &writing.scope, &import);
+        taken.operations.push(writing.stamp.operation);
+        taken.counts.add(&counts);
+        let effect = Effect { changes, with: batch, ..Effect::default() };
+        let message = format!("Taken in: {}", counts.memories + counts.proposals);
+        writing.finish(Verb::Import, effect, Outcome::of(Verb::Import, message)).await?;
+        Ok(())
+    }
+
+    async fn put_back_links(
+        &self,
+        request: &Request,
+        source: &Source,
+        contents: &Contents,
+        taken: &mut Taken,
+    ) -> Result<()> {
+        if contents.links.is_empty() {
+            return Ok(());
+        }
+        let scope = self.writing(request).await?;
+        let facts: Vec<FactId> = contents.links.iter().flat_map(|l| [l.from, l.to]).collect();
+        let ids: Vec<_> = contents.links.iter().map(|link| link.id).collect();
+        let (facts, there) = try_join!(erase::existing(&scope, &facts), link::there(&scope, &ids))?;
+        let facts: BTreeSet<FactId> = facts.into_iter().collect();
+        let links = contents.links.iter();
+        let operations: Vec<_> =
+            links.flat_map(|l| [Some(l.opened_by), l.closed_by]).flatten().collect();
+        let known = operation::there(&scope, &operations, &[]).await?;
+        let known: BTreeSet<_> = known.into_iter().map(|(id, _)| id).collect();
+        let mut batch = Batch::default();
+        for link in contents.links.iter().filter(|link| !there.contains(&link.id)) {
+            let ends = facts.contains(&link.from) && facts.contains(&link.to);
+            if ends && known.contains(&link.opened_by) {
+                link::put_back(&mut batch, &scope, link);
+                taken.counts.links += 1;
+            }
+        }
+        if batch.is_empty() {
+            return Ok(());
+        }
+        let mut import = import_of(&scope, request, source).await?;
+        import.counts.links = import.counts.links.max(taken.counts.links);
+        import::put(&mut batch, &scope, &import);
+        scope.run(&batch).await?;
+        Ok(scope.commit().await?)
+    }
+
+    async fn put_back_chats(
+        &self,
+        request: &Request,
+        source: &Source,
+        chats: Vec<Chat>,
+        taken: &mut Taken,
+    ) -> Result<()> {
+        if chats.is_empty() {
+            return Ok(());
+        }
+        let scope = self.writing(request).await?;
+        let names: Vec<String> = chats.iter().map(|chat| chat.session.id.clone()).collect();
+        let there: BTreeSet<String> =
+            session::names_there(&scope, &names).await?.into_iter().collect();
+        let episodes = chats.iter().flat_map(|chat| &chat.episodes);
+        let ids: Vec<_> = episodes.map(|episode| episode.id).collect();
+        let told: BTreeSet<_> = learning::episodes_there(&scope, &ids).await?.into_iter().collect();
+        let (policy, _) = self.policy_of(&scope).await?;
+        let mut import = import_of(&scope, request, source).await?;
+        let (mut batch, mut passages, mut counts) =
+            (Batch::default(), Vec::new(), Counts::default());
+        let chats = chats.into_iter().filter(|chat| !there.contains(&chat.session.id));
+        for Chat { session, turns, episodes } in chats {
+            session::put_back(&mut batch, &scope, &session);
+            session::insert_turns(&mut batch, &scope, &session.id, &turns);
+            import::add_item(
+                &mut batch,
+                &scope,
+                import.id,
+                chat_item(&session.id),
+                None,
+                Some(&session.id),
+            );
+            counts.chats += 1;
+            counts.turns += turns.len();
+            for episode in episodes.iter().filter(|episode| !told.contains(&episode.id)) {
+                let told: Vec<i32> = (episode.first_turn..=episode.last_turn).collect();
+                learning::open_episode(&mut batch, &scope, episode, &told, None);
+                counts.episodes += 1;
+            }
+            if session.trashed_at.is_none() {
+                passages.extend(turns.iter().flat_map(of_turn));
+                if session.state == SessionState::Active {
+                    // Each has a job of its own, with an id of its own.
+                    let request = part(request, counts.chats);
+                    self.close_later(&mut batch, &scope, &request, &session, &policy);
+                }
+            }
+        }
+        if counts.chats == 0 {
+            return Ok(());
+        }
+        import.counts.add(&counts);
+        taken.counts.add(&counts);
+        import::put(&mut batch, &scope, &import);
+        passage::bump(&mut batch, &scope, Change::Added);
+        passage::insert(&mut batch, &scope, &passages);
+        scope.run(&batch).await?;
+        scope.commit().await?;
+        let caller = &request.caller;
+        self.embed(caller.tenant, caller.user, passages, request.moment.now).await;
+        Ok(())
+    }
+}
+
+/// What was reported, rather than counted from what went into a prompt.
+fn is_told(used: &Usage) -> bool {
+    used.retrieval.is_none_or(|retrieval| retrieval.uuid() != used.id.uuid())
+}
+
+fn chat_item(session: &str) -> Uuid {
+    item_id(Format::Quipu, "chat", session)
+}
+
+/// Decides what of an export comes in: nothing that is here, nothing that was erased, and nothing that
+/// would take the place of a rule that stands.
+async fn plan(
+    scope: &Scope,
+    request: &Request,
+    source: &Source,
+    contents: &mut Contents,
+) -> Result<Plan> {
+    let import = import_of(scope, request, source).await?;
+    let mut taken = Taken::nothing(import.id);
+    let mut facts: BTreeMap<FactId, Vec<Version>> = BTreeMap::new();
+    for version in std::mem::take(&mut contents.versions) {
+        facts.entry(version.fact).or_default().push(version);
+    }
+    let ids: Vec<FactId> = facts.keys().copied().collect();
+    let (last, chats, there, gone, keys, shut) = try_join!(
+        operation::last_at(scope),
+        everything::sessions_after(scope, None, 1),
+        erase::existing(scope, &ids),
+        erase::gone(scope, &ids),
+        fact::keys_held(scope),
+        domain::shut_ones(scope),
+    )?;
+    for fact in there.iter().chain(&gone) {
+        facts.remove(fact);
+        taken.counts.known += 1;
+    }
+    // What is kept in a shut domain only its person brings back.
+    let human = request.caller.kind == CallerKind::Human;
+    let barred = |v: &Version| !human && v.claim.domain.as_ref().is_some_and(|d| shut.contains(d));
+    let takes_a_place = |v: &Version| match (&v.claim.domain, &v.claim.key) {
+        (Some(domain), Some(key)) if v.claim.force == Force::Hard => {
+            keys.iter().any(|(d, k)| d == domain && k == key)
+        }
+        _ => false,
+    };
+    let before = facts.len();
+    facts.retain(|_, versions| !versions.iter().any(|v| barred(v) || takes_a_place(v)));
+    taken.counts.left_out += before - facts.len();
+    let empty = last.is_none() && chats.is_empty();
+    let operations = operations(scope, contents, &facts, empty).await?;
+    let names: Vec<String> = contents.sessions.iter().map(|session| session.id.clone()).collect();
+    let items: Vec<Uuid> = names.iter().map(|name| chat_item(name)).collect();
+    let (there, known) =
+        try_join!(session::names_there(scope, &names), import::known(scope, &items))?;
+    let is_known = |name: &str| known.iter().any(|(item, _)| *item == chat_item(name));
+    let (there, sessions): (Vec<Session>, Vec<Session>) = std::mem::take(&mut contents.sessions)
+        .into_iter()
+        .partition(|session| there.contains(&session.id) || is_known(&session.id));
+    taken.counts.known += there.len();
+    Ok(Plan { facts: facts.into_iter().collect(), sessions, operations, taken, empty })
+}
+
+/// The operations that come in: all of them where there were none, otherwise those that the facts need.
+async fn operations(
+    scope: &Scope,
+    contents: &mut Contents,
+    facts: &BTreeMap<FactId, Vec<Version>>,
+    empty: bool,
+) -> Result<Vec<Operation>> {
+    let mut operations = std::mem::take(&mut contents.operations);
+    let versions = facts.values().flatten();
+    let mut needed: BTreeSet<_> =
+        versions.flat_map(|v| [Some(v.opened_by), v.closed_by]).flatten().collect();
+    let links = contents.links.iter();
+    let links = links.filter(|link| facts.contains_key(&link.from) || facts.contains_key(&link.to));
+    needed.extend(links.flat_map(|link| [Some(link.opened_by), link.closed_by]).flatten());
+    operations.retain(|operation| empty || needed.contains(&operation.id));
+    let ids: Vec<_> = operations.iter().map(|operation| operation.id).collect();
+    let times: Vec<_> = operations.iter().map(|operation| operation.at).collect();
+    let there: BTreeMap<_, _> = operation::there(scope, &ids, &times).await?.into_iter().collect();
+    let moments: BTreeSet<_> = there.values().collect();
+    operations.retain(|operation| !there.contains_key(&operation.id));
+    if operations.iter().any(|operation| moments.contains(&operation.at)) {
+        return Err(Error::invalid("archive", "two operations at one moment"));
+    }
+    Ok(operations)
+}
