@@ -89,7 +89,7 @@ pub async fn run(args: Args) -> Result<()> {
     }
     match (args.plant, faults.is_empty()) {
         (None, true) => {
-            println!("verdict: nothing of the erased is left, and nothing else changed")
+            println!("verdict: nothing of the erased is left, and nothing else changed");
         }
         (None, false) => bail!("{} faults; seed {}", faults.len(), args.seed),
         (Some(plant), false) => println!("verdict: {plant:?} was caught"),

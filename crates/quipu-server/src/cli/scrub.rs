@@ -75,7 +75,7 @@ impl Scrub {
                 bar.set_message(format!("rewriting {name} ({number} of {of})"));
             }
             Step::Log { left } => {
-                bar.set_message(format!("turning over the log, {left} files left"))
+                bar.set_message(format!("turning over the log, {left} files left"));
             }
         })
         .await?;
