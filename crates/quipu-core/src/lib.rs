@@ -10,6 +10,7 @@
 //! happen without asking), [`learn`] (what a conversation may leave behind). What a message
 //! says, before any memory is looked up, is read in [`when`] (times), [`detect`] (domains) and
 //! [`name`] (memories by name); [`recall`] finds what bears on it, [`context`] puts that into a prompt.
+//! [`vault`] shows a memory as files that can be edited.
 
 pub mod caller;
 pub mod consolidate;
@@ -37,6 +38,7 @@ pub mod secret;
 pub mod session;
 pub mod state_hash;
 pub mod time;
+pub mod vault;
 pub mod when;
 mod word;
 
