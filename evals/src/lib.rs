@@ -16,3 +16,4 @@ pub mod load;
 pub mod recall;
 pub mod retrieval;
 pub mod stand;
+pub mod vault;

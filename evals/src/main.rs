@@ -38,6 +38,10 @@ enum Command {
     Recall(quipu_evals::recall::Args),
     /// How much of what was said is found again, on public data sets, beside plain baselines.
     Retrieval(quipu_evals::retrieval::Args),
+    /// Vaults edited, synced, wiped and brought back: the same state, to the hash.
+    Vault(quipu_evals::vault::Args),
+    /// Mutated vaults: nothing may fail, and nothing may be read as something else.
+    FuzzVault(quipu_evals::vault::fuzz::Args),
 }
 
 #[tokio::main]
@@ -55,5 +59,7 @@ async fn main() -> anyhow::Result<()> {
         Command::Extraction(args) => quipu_evals::learning::extraction::run(args).await,
         Command::Recall(args) => quipu_evals::recall::run(args).await,
         Command::Retrieval(args) => quipu_evals::retrieval::run(args).await,
+        Command::Vault(args) => quipu_evals::vault::run(args).await,
+        Command::FuzzVault(args) => quipu_evals::vault::fuzz::run(&args),
     }
 }

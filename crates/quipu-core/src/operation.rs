@@ -31,10 +31,12 @@ pub enum Verb {
     Resolve,
     /// What a night made of what was learned: promoted, weighed anew, let go of.
     Consolidate,
+    /// What was edited in the files of a vault, together.
+    Sync,
 }
 
 impl Verb {
-    pub const ALL: [Verb; 17] = [
+    pub const ALL: [Verb; 18] = [
         Verb::Save,
         Verb::Change,
         Verb::Correct,
@@ -52,6 +54,7 @@ impl Verb {
         Verb::Learn,
         Verb::Resolve,
         Verb::Consolidate,
+        Verb::Sync,
     ];
 
     pub fn as_str(self) -> &'static str {
@@ -73,6 +76,7 @@ impl Verb {
             Verb::Learn => "learn",
             Verb::Resolve => "resolve",
             Verb::Consolidate => "consolidate",
+            Verb::Sync => "sync",
         }
     }
 

@@ -8,7 +8,7 @@
 //! finding of what bears on a message, [`context`] what goes into a prompt, [`learn`]
 //! what a conversation leaves behind, [`jobs`] the work that waits for its time, [`chat`] the asking of chat
 //! models, [`policy`] what may happen without asking, [`access`] who may come in, [`directory`] the
-//! tenant's users and domains.
+//! tenant's users and domains, [`vault`] a memory as files.
 
 pub mod access;
 pub mod chat;
@@ -24,6 +24,7 @@ pub mod policy;
 pub mod recall;
 pub mod sessions;
 pub mod state;
+pub mod vault;
 
 use std::sync::Arc;
 use std::time::Duration;

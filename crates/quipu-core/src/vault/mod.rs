@@ -6,6 +6,7 @@
 //! known now. Nothing here applies anything, and no text makes any of it fail.
 
 mod base;
+mod command;
 mod home;
 mod line;
 mod plan;
@@ -25,6 +26,7 @@ use crate::link::Link;
 use crate::time::Timestamp;
 
 pub use base::{Base, Based};
+pub use command::Command;
 pub use home::Home;
 pub use line::{decode, encode};
 pub use plan::{Conflict, Missing, Plan, Step, What, plan};

@@ -6,7 +6,10 @@
 use futures_util::{future::OptionFuture, try_join};
 use quipu_core::recall::passage::{Passage, of_version};
 use quipu_core::time::{after, micros};
-use quipu_core::{Changes, FactId, Ids, Link, Operation, OperationId, Stamp, State, Verb, Version};
+use quipu_core::{
+    Caller, Changes, FactId, Ids, Link, Operation, OperationId, Stamp, State, Timestamp, Verb,
+    Version,
+};
 use quipu_store::passage::{self, Change};
 use quipu_store::{Batch, Scope, context, directory, fact, idempotency, link, operation, policy};
 
@@ -111,6 +114,15 @@ impl Engine {
 }
 
 impl Writing<'_> {
+    pub(crate) fn caller(&self) -> &Caller {
+        &self.request.caller
+    }
+
+    /// When the caller asked, which may be before the operation's own time.
+    pub(crate) fn now(&self) -> Timestamp {
+        self.request.moment.now
+    }
+
     /// Checks the caller's `If-Match` against the version a reader would see now.
     pub(super) fn check_match(&self, known: &[Version]) -> Result<()> {
         let shown = current(known, self.request.moment.now).map(|v| v.id);
@@ -175,7 +187,7 @@ impl Writing<'_> {
     }
 
     /// Keeps and gives an answer to a request that had nothing to write.
-    pub(super) async fn answer(self, outcome: Outcome) -> Result<Outcome> {
+    pub(crate) async fn answer(self, outcome: Outcome) -> Result<Outcome> {
         self.keep(Batch::default(), outcome).await
     }
 

@@ -13,3 +13,4 @@ mod save;
 mod story;
 mod times;
 mod undo;
+mod vault;

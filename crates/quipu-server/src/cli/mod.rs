@@ -9,6 +9,7 @@ mod migrate;
 mod model;
 mod serve;
 mod state;
+mod vault;
 mod work;
 
 use std::io::Write as _;
@@ -61,6 +62,9 @@ enum Command {
     Doctor(doctor::Doctor),
     /// Say how much a memory holds, and what it hashes to.
     State(state::State),
+    /// A memory as a folder of markdown files: write it, edit it, sync it.
+    #[command(subcommand)]
+    Vault(vault::Vault),
     /// Print the OpenAPI document.
     Openapi,
     /// Print the table of error codes as markdown.
@@ -117,6 +121,7 @@ pub fn main() -> ExitCode {
             Command::Reembed(command) => command.run().await,
             Command::Doctor(command) => command.run().await,
             Command::State(command) => command.run().await,
+            Command::Vault(command) => command.run().await,
             Command::Openapi => print_openapi(),
             Command::Errors => say(&crate::http::render_error_docs()),
         }
@@ -160,6 +165,9 @@ impl std::error::Error for Said {}
 fn fail(error: &anyhow::Error) -> ExitCode {
     if error.is::<Said>() {
         return ExitCode::from(1);
+    }
+    if let Some(unsettled) = error.downcast_ref::<vault::Unsettled>() {
+        return ExitCode::from(unsettled.code);
     }
     let mut told = format!("quipu: {error}\n");
     for cause in error.chain().skip(1) {

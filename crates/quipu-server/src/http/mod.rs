@@ -20,6 +20,7 @@ mod sessions;
 mod state;
 mod usage;
 mod users;
+mod vault;
 mod verbs;
 mod wire;
 mod wrap;
@@ -140,6 +141,8 @@ fn api() -> OpenApiRouter<App> {
         .routes(routes!(living::consolidate))
         .routes(routes!(living::get_review))
         .routes(routes!(state::get_state))
+        .merge(vault())
+        .routes(routes!(vault::run_vault_command))
         .routes(routes!(policy::get_policy, policy::put_policy))
         .routes(routes!(policy::get_tenant_policy, policy::put_tenant_policy))
         .routes(routes!(context::get_session_context))
@@ -161,6 +164,13 @@ fn turns() -> OpenApiRouter<App> {
     OpenApiRouter::new()
         .routes(routes!(sessions::list_turns, sessions::append_turns))
         .layer(DefaultBodyLimit::max(TURNS_BYTES))
+}
+
+fn vault() -> OpenApiRouter<App> {
+    OpenApiRouter::new()
+        .routes(routes!(vault::get_vault, vault::sync_vault))
+        .routes(routes!(vault::plan_vault))
+        .layer(DefaultBodyLimit::max(vault::VAULT_BYTES))
 }
 
 /// The whole server.

@@ -315,6 +315,7 @@ fn event_name(verb: Verb, unchanged: bool) -> &'static str {
         Verb::Erase => "memory.erased",
         Verb::Learn => "memory.learned",
         Verb::Consolidate => "memory.consolidated",
+        Verb::Sync => "memory.synced",
         Verb::Resolve => "memory.resolved",
     }
 }

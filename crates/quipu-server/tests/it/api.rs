@@ -17,3 +17,4 @@ mod review;
 mod search;
 mod sessions;
 mod usage;
+mod vault;

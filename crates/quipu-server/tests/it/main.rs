@@ -13,3 +13,4 @@ mod models;
 mod openapi;
 mod requirements;
 mod tidy;
+mod vault;

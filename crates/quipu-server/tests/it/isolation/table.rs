@@ -116,6 +116,10 @@ const fn open(operation: &'static str) -> Row {
     Row { operation, needs: None, writes: false, human: false, body: None, fields: &[] }
 }
 
+/// Files in which everybody's memory can stand; the marks of somebody else's are tried with the API.
+const VAULT: &str =
+    r##"{"files": [{"path": "profile.md", "content": "# Profile\n\n- Grows plums\n"}]}"##;
+
 #[rustfmt::skip]
 pub const TABLE: &[Row] = &[
     // Sessions are named by their users, so a neighbour may open one under the name of hers: it is
@@ -132,6 +136,13 @@ pub const TABLE: &[Row] = &[
     ]),
     reads("get_review", &[]),
     reads("get_state", &[]),
+    reads("get_vault", &[]),
+    with_body(reads("plan_vault", &[]), VAULT),
+    with_body(does(Write, "sync_vault", &[AGAIN]), VAULT),
+    with_body(
+        does(Write, "run_vault_command", &[AGAIN]),
+        r##"{"command": "view", "path": "/memories"}"##,
+    ),
     reads("get_window", &[given(Path("session_id"), Session, SESSION)]),
     reads("get_why", &[
         given(Path("session_id"), Session, SESSION),
@@ -310,6 +321,7 @@ pub const HARMLESS: &[&str] = &[
     "beacon.token",
     "budget",
     "category",
+    "command",
     "confirm",
     "content",
     "daily_tokens",
@@ -324,6 +336,8 @@ pub const HARMLESS: &[&str] = &[
     "expires_at",
     "expires_in_minutes",
     "extract",
+    "file_text",
+    "files",
     "floors",
     "force",
     "freeze",
@@ -335,6 +349,8 @@ pub const HARMLESS: &[&str] = &[
     "influence",
     "inject_confidence",
     "inject_importance",
+    "insert_line",
+    "insert_text",
     "keep_turns",
     "key",
     "kind",
@@ -344,7 +360,12 @@ pub const HARMLESS: &[&str] = &[
     "minutes",
     "mode",
     "name",
+    "new_path",
+    "new_str",
+    "old_path",
+    "old_str",
     "origin",
+    "path",
     "permissions",
     "precise",
     "preset",
@@ -380,6 +401,7 @@ pub const HARMLESS: &[&str] = &[
     "valid_from",
     "valid_until",
     "value",
+    "view_range",
     "window",
     "without",
 ];
