@@ -22,7 +22,7 @@ pub struct Expected {
 /// The mark at the end of a line.
 fn mark(line: &str) -> Option<String> {
     let (_, mark) = line.rsplit_once(" ^mem-")?;
-    line.starts_with("- ").then(|| mark.to_owned())
+    (line.starts_with("- ") && mark.len() == 26).then(|| mark.to_owned())
 }
 
 /// Where the words of a line end and its marks begin.

@@ -129,12 +129,9 @@ fn settle(read: &Read, plan: &Plan, held: &Held, now: Timestamp) -> Vec<File> {
     }
     for version in &plan.restores {
         facts.insert(version.fact);
+        kept.extend(plan.lines.get(&version.fact).into_iter().flatten());
     }
-    let back = |entry: &quipu_core::vault::Entry| {
-        entry.fact.is_some_and(|fact| plan.restores.iter().any(|v| v.fact == fact))
-    };
-    let entries = read.entries.iter().enumerate();
-    let entries = entries.filter(|(index, entry)| kept.contains(index) || back(entry));
+    let entries = read.entries.iter().enumerate().filter(|(index, _)| kept.contains(index));
     let waits = |link: &&quipu_core::Link| facts.contains(&link.from) || facts.contains(&link.to);
     let kept = Kept {
         base: Some(&read.base),

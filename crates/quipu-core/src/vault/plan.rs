@@ -89,6 +89,8 @@ pub struct Plan {
     pub held: BTreeSet<FactId>,
     /// Entries that stay as they are.
     pub kept: BTreeSet<usize>,
+    /// Which entries are about which fact, also those that have lost their mark.
+    pub lines: BTreeMap<FactId, Vec<usize>>,
 }
 
 impl Plan {
@@ -182,6 +184,7 @@ pub fn plan(read: &Read, held: &Held, missing: &Missing, now: Timestamp) -> Plan
     if missing.everything {
         plan.episodes.clone_from(&read.base.episodes);
     }
+    plan.lines = written.by_fact;
     plan.steps.sort_by(|one, two| (&one.file, one.line).cmp(&(&two.file, two.line)));
     plan
 }

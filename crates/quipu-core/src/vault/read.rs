@@ -105,7 +105,7 @@ fn page(content: &str, path: &str, home: &Home, read: &mut Read) {
     let mut note: Vec<&str> = Vec::new();
     let mut titled = false;
     for (number, line) in content.split('\n').enumerate() {
-        let line = line.strip_suffix('\r').unwrap_or(line);
+        let line = line.trim_end_matches('\r');
         let mut kind = is(line, home, open.is_some());
         if !titled && line.starts_with("# ") {
             // The title is ours to write; any further one is the person's.

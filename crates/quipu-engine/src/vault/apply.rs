@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use quipu_core::record::{self, Provenance};
-use quipu_core::vault::{BASE, Held, Plan, Problem, Read, Step, What};
+use quipu_core::vault::{BASE, Held, Plan, Problem, Step, What};
 use quipu_core::{
     CallerKind, Changes, FactId, Force, Link, Period, Refusal, State, Verb, Version, VersionId,
 };
@@ -24,7 +24,6 @@ enum Place {
 /// A plan being carried out, on a picture of the memory that every step changes.
 pub(super) struct Applying<'a> {
     writing: Writing<'a>,
-    read: &'a Read,
     known: BTreeMap<FactId, Vec<Version>>,
     changes: Changes,
     /// What was opened in this very operation, and so can still be replaced without a trace.
@@ -35,14 +34,13 @@ pub(super) struct Applying<'a> {
 }
 
 impl<'a> Applying<'a> {
-    pub(super) fn start(writing: Writing<'a>, read: &'a Read, held: &Held) -> Self {
+    pub(super) fn start(writing: Writing<'a>, held: &Held) -> Self {
         let mut known: BTreeMap<FactId, Vec<Version>> = BTreeMap::new();
         for version in &held.versions {
             known.entry(version.fact).or_default().push(version.clone());
         }
         Self {
             writing,
-            read,
             known,
             changes: Changes::default(),
             opened: BTreeSet::new(),
@@ -120,9 +118,7 @@ impl<'a> Applying<'a> {
                     let what = format!("{what}: {}", written[0].claim.content);
                     plan.problems.push(Problem { file: BASE.to_owned(), line: 0, what });
                     plan.held.insert(fact);
-                    let lines = self.read.entries.iter().enumerate();
-                    let lines = lines.filter(|(_, entry)| entry.fact == Some(fact));
-                    plan.kept.extend(lines.map(|(index, _)| index));
+                    plan.kept.extend(plan.lines.get(&fact).into_iter().flatten().copied());
                 }
             }
         }

@@ -40,9 +40,8 @@ impl Engine {
             Ok(said) => said,
             Err(refused) => return Ok(answered(Err(refused), None)),
         };
-        let (read, held, plan) = planned(&writing.scope, vault::read(&files), now).await?;
-        let applied = Applying::start(writing, &read, &held).run(plan).await?;
-        let (plan, outcome) = applied;
+        let (held, plan) = planned(&writing.scope, &vault::read(&files), now).await?;
+        let (plan, outcome) = Applying::start(writing, &held).run(plan).await?;
         let mut text = said;
         for problem in &plan.problems {
             text.push_str(&format!(

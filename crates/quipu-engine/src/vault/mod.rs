@@ -48,7 +48,7 @@ impl Engine {
         now: Timestamp,
     ) -> Result<Plan> {
         let scope = self.reading(caller, now).await?;
-        let (_, _, plan) = planned(&scope, vault::read(files), now).await?;
+        let (_, plan) = planned(&scope, &vault::read(files), now).await?;
         Ok(plan)
     }
 
@@ -58,14 +58,14 @@ impl Engine {
         let read = vault::read(files);
         let (plan, operation) = match self.begin(request).await? {
             Begun::New(writing) => {
-                let (read, held, plan) = planned(&writing.scope, read.clone(), now).await?;
-                let applied = Applying::start(writing, &read, &held).run(plan).await?;
-                (applied.0, applied.1.operation)
+                let (held, plan) = planned(&writing.scope, &read, now).await?;
+                let (plan, outcome) = Applying::start(writing, &held).run(plan).await?;
+                (plan, outcome.operation)
             }
             // Done before; whatever may have been edited since waits for another request.
             Begun::Again(outcome) => {
                 let scope = self.reading(&request.caller, now).await?;
-                let (_, _, mut plan) = planned(&scope, read.clone(), now).await?;
+                let (_, mut plan) = planned(&scope, &read, now).await?;
                 for step in std::mem::take(&mut plan.steps) {
                     plan.held.extend(step.fact);
                     plan.kept.extend(step.entry);
@@ -89,7 +89,7 @@ async fn held(scope: &Scope) -> Result<Held> {
     Ok(Held { versions, links, episodes })
 }
 
-async fn planned(scope: &Scope, read: Read, now: Timestamp) -> Result<(Read, Held, Plan)> {
+async fn planned(scope: &Scope, read: &Read, now: Timestamp) -> Result<(Held, Plan)> {
     let held = held(scope).await?;
     let known: BTreeSet<FactId> = held.versions.iter().map(|v| v.fact).collect();
     let based: BTreeSet<FactId> = read.base.memories.iter().map(|b| b.memory.fact).collect();
@@ -100,11 +100,11 @@ async fn planned(scope: &Scope, read: Read, now: Timestamp) -> Result<(Read, Hel
         missing.facts = unknown.into_iter().filter(|fact| !ever.contains(fact)).collect();
     }
     missing.everything = !read.base.episodes.is_empty() && is_untouched(scope, &held).await?;
-    let plan = vault::plan(&read, &held, &missing, now);
+    let plan = vault::plan(read, &held, &missing, now);
     if plan.restores.len() + plan.links.len() + plan.steps.len() > AT_ONCE {
         return Err(Error::invalid("files", "at most 20000 changes in one sync"));
     }
-    Ok((read, held, plan))
+    Ok((held, plan))
 }
 
 /// Whether nothing was ever done with this memory: a chat that was removed leaves no other trace than

@@ -116,9 +116,9 @@ const fn open(operation: &'static str) -> Row {
     Row { operation, needs: None, writes: false, human: false, body: None, fields: &[] }
 }
 
-/// Files in which everybody's memory can stand; the marks of somebody else's are tried with the API.
-const VAULT: &str =
-    r##"{"files": [{"path": "profile.md", "content": "# Profile\n\n- Grows plums\n"}]}"##;
+/// No files: nothing is taken in, and the answer is the caller's own memory. What somebody else's files
+/// do is tried with the API.
+const VAULT: &str = r#"{"files": []}"#;
 
 #[rustfmt::skip]
 pub const TABLE: &[Row] = &[
@@ -141,7 +141,7 @@ pub const TABLE: &[Row] = &[
     with_body(does(Write, "sync_vault", &[AGAIN]), VAULT),
     with_body(
         does(Write, "run_vault_command", &[AGAIN]),
-        r##"{"command": "view", "path": "/memories"}"##,
+        r#"{"command": "view", "path": "/memories"}"#,
     ),
     reads("get_window", &[given(Path("session_id"), Session, SESSION)]),
     reads("get_why", &[
