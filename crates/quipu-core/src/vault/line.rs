@@ -127,7 +127,7 @@ pub(super) fn hint(text: &str) -> String {
             break;
         }
         let plain = letter == ' ' || !(letter.is_whitespace() || is_hidden(letter));
-        if plain && !matches!(letter, '*' | ';' | '&') {
+        if plain && !matches!(letter, '*' | ';' | '&' | '^') {
             out.push(letter);
         } else {
             out.push(' ');
@@ -277,6 +277,14 @@ mod tests {
             there_and_back(content, &["tea", "2024", "two words", "a;b&c", "日本"], &[]);
             there_and_back(content, &["x"], &["inferred, 80 % sure", "until 2026-05-01"]);
         }
+    }
+
+    #[test]
+    fn a_hint_is_not_taken_for_a_mark() {
+        let rule = hint("rule key = \"a ^mem-x *(b)* ; c\"");
+        there_and_back("tea", &[], &[&rule]);
+        let long = hint(&format!("rule key = {}", "^mem-x #tag ".repeat(20)));
+        there_and_back("tea", &["x"], &[&long]);
     }
 
     #[test]
