@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use quipu_core::FactId;
 use quipu_core::vault::{BASE, File, Home, encode};
 use rand::Rng as _;
 use rand::rngs::StdRng;
@@ -22,7 +23,8 @@ pub struct Expected {
 /// The mark at the end of a line.
 fn mark(line: &str) -> Option<String> {
     let (_, mark) = line.rsplit_once(" ^mem-")?;
-    (line.starts_with("- ") && mark.len() == 26).then(|| mark.to_owned())
+    let real = format!("mem_{mark}").parse::<FactId>().is_ok();
+    (line.starts_with("- ") && real).then(|| mark.to_owned())
 }
 
 /// Where the words of a line end and its marks begin.

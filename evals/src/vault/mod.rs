@@ -368,6 +368,10 @@ impl<'a> Person<'a> {
             };
             text.lines().filter(keep).map(|line| format!("{line}\n")).collect::<String>()
         };
+        if self.args.plant.is_some() {
+            // The base knows its own hash, and would say so itself; without it the eval has to.
+            base.content = drop_line(&base.content, "{\"quipu\"");
+        }
         match self.args.plant {
             Some(Plant::DropForgotten) => base.content = drop_line(&base.content, &forgotten),
             Some(Plant::DropEpisode) => base.content = drop_line(&base.content, "{\"episode\""),
