@@ -86,14 +86,9 @@ impl Base {
 
     /// The same base, with these links of an earlier one.
     pub(super) fn keeping(mut self, links: &[Link]) -> Self {
-        let same = |one: &Link, two: &Link| {
-            (one.from, one.to, &one.relation) == (two.from, two.to, &two.relation)
-        };
-        for link in links {
-            if !self.links.iter().any(|known| same(known, link)) {
-                self.links.push(link.clone());
-            }
-        }
+        let key = |link: &Link| (link.from, link.to, link.relation.clone());
+        let mut known: BTreeSet<_> = self.links.iter().map(key).collect();
+        self.links.extend(links.iter().filter(|link| known.insert(key(link))).cloned());
         self.sort();
         self
     }

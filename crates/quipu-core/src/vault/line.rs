@@ -210,13 +210,14 @@ pub(super) fn parse(text: &str) -> Line {
             Piece::Mark(mark) if line.mark == Mark::None => line.mark = mark,
             // Two marks name nothing in particular.
             Piece::Mark(_) => line.mark = Mark::Broken,
-            Piece::Tag(tag) => line.tags.insert(0, tag),
-            Piece::Hint(hints) => {
-                line.hints.splice(0..0, hints);
-            }
+            Piece::Tag(tag) => line.tags.push(tag),
+            Piece::Hint(hints) => line.hints.extend(hints.into_iter().rev()),
         }
         rest = before;
     }
+    // They were met from the end.
+    line.tags.reverse();
+    line.hints.reverse();
     line.content = decode(rest.trim_matches([' ', '\t']));
     if line.content.is_empty() && line.mark == Mark::None {
         // Somebody wrote nothing but a tag; then that is what they wrote.

@@ -51,6 +51,10 @@ pub fn render(held: &Held, now: Timestamp, kept: &Kept<'_>) -> Vec<File> {
         .filter(|(fact, _)| !kept.facts.contains(fact))
         .filter_map(|(fact, known)| Some((fact, shown(&known, now)?)))
         .collect();
+    let mut links: BTreeMap<FactId, Vec<&Link>> = BTreeMap::new();
+    for link in &held.links {
+        links.entry(link.from).or_default().push(link);
+    }
     for (fact, (version, home)) in &homes {
         let title = match version.state {
             State::Proposed => WAITING,
@@ -58,7 +62,7 @@ pub fn render(held: &Held, now: Timestamp, kept: &Kept<'_>) -> Vec<File> {
             _ => section(version.claim.kind),
         };
         let mut text = format!("- {}", write(version, now));
-        for link in held.links.iter().filter(|link| link.from == *fact) {
+        for link in links.get(fact).into_iter().flatten() {
             if let Some((_, there)) = homes.get(&link.to) {
                 text.push_str(&arrow(link, there));
             }
