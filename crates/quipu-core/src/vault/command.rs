@@ -223,7 +223,7 @@ mod tests {
         ]
     }
 
-    fn run(files: &mut Vec<File>, command: Command) -> Result<String, String> {
+    fn run(files: &mut Vec<File>, command: &Command) -> Result<String, String> {
         command.run(files)
     }
 
@@ -262,24 +262,24 @@ mod tests {
             old: old.into(),
             new: new.into(),
         };
-        let twice = run(&mut files, replace("Lives", "Stays")).unwrap_err();
+        let twice = run(&mut files, &replace("Lives", "Stays")).unwrap_err();
         assert!(twice.contains("in lines: 3, 4. Please"), "{twice}");
-        assert!(run(&mut files, replace("Porto", "")).unwrap_err().contains("verbatim"));
-        let done = run(&mut files, replace("Lisbon", "Faro")).unwrap();
+        assert!(run(&mut files, &replace("Porto", "")).unwrap_err().contains("verbatim"));
+        let done = run(&mut files, &replace("Lisbon", "Faro")).unwrap();
         assert!(done.contains("     3\t- Lives in Faro"), "{done}");
         let insert = |line| Command::Insert { path: path(), line, text: "Speaks Danish".into() };
-        assert!(run(&mut files, insert(9)).unwrap_err().contains("[0, 4]"));
-        run(&mut files, insert(4)).unwrap();
+        assert!(run(&mut files, &insert(9)).unwrap_err().contains("[0, 4]"));
+        run(&mut files, &insert(4)).unwrap();
         assert!(files[2].content.ends_with("- Lives well\n- Speaks Danish\n"));
         let create = |path: &str| Command::Create { path: path.into(), text: "A note".into() };
-        assert!(run(&mut files, create("/memories/profile.md")).unwrap_err().contains("already"));
-        assert!(run(&mut files, create("/memories/notes.txt")).unwrap_err().contains("not kept"));
-        run(&mut files, create("/memories/domains/work.md")).unwrap();
+        assert!(run(&mut files, &create("/memories/profile.md")).unwrap_err().contains("already"));
+        assert!(run(&mut files, &create("/memories/notes.txt")).unwrap_err().contains("not kept"));
+        run(&mut files, &create("/memories/domains/work.md")).unwrap();
         assert_eq!(files[4].content, "- A note");
         let rename = |from: &str, to: &str| Command::Rename { from: from.into(), to: to.into() };
         let (food, work) = ("/memories/domains/food.md", "/memories/domains/work.md");
-        assert!(run(&mut files, rename(food, work)).unwrap_err().contains("already exists"));
-        run(&mut files, rename(food, "/memories/domains/travel.md")).unwrap();
+        assert!(run(&mut files, &rename(food, work)).unwrap_err().contains("already exists"));
+        run(&mut files, &rename(food, "/memories/domains/travel.md")).unwrap();
         for path in [
             "/memories",
             "/memories/episodes",
@@ -287,9 +287,9 @@ mod tests {
             "/memories/.quipu/base.jsonl",
             "/memories/none.md",
         ] {
-            assert!(run(&mut files, Command::Delete { path: path.into() }).is_err(), "{path}");
+            assert!(run(&mut files, &Command::Delete { path: path.into() }).is_err(), "{path}");
         }
-        run(&mut files, Command::Delete { path: "/memories/domains".into() }).unwrap();
+        run(&mut files, &Command::Delete { path: "/memories/domains".into() }).unwrap();
         let left: Vec<&str> = files.iter().map(|file| file.path.as_str()).collect();
         assert_eq!(left, ["episodes/2026-01.md", "profile.md", BASE]);
     }
