@@ -19,3 +19,4 @@ pub mod recall;
 pub mod retrieval;
 pub mod reversible;
 pub mod stand;
+pub mod vault;

@@ -44,6 +44,10 @@ enum Command {
     Recall(quipu_evals::recall::Args),
     /// How much of what was said is found again, on public data sets, beside plain baselines.
     Retrieval(quipu_evals::retrieval::Args),
+    /// Vaults edited, synced, wiped and brought back: the same state, to the hash.
+    Vault(quipu_evals::vault::Args),
+    /// Mutated vaults: nothing may fail, and nothing may be read as something else.
+    FuzzVault(quipu_evals::vault::fuzz::Args),
 }
 
 #[tokio::main]
@@ -64,5 +68,7 @@ async fn main() -> anyhow::Result<()> {
         Command::Reversible(args) => quipu_evals::reversible::run(args).await,
         Command::Recall(args) => quipu_evals::recall::run(args).await,
         Command::Retrieval(args) => quipu_evals::retrieval::run(args).await,
+        Command::Vault(args) => quipu_evals::vault::run(args).await,
+        Command::FuzzVault(args) => quipu_evals::vault::fuzz::run(&args),
     }
 }

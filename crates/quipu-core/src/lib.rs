@@ -10,8 +10,8 @@
 //! happen without asking), [`learn`] (what a conversation may leave behind). What a message
 //! says, before any memory is looked up, is read in [`when`] (times), [`detect`] (domains) and
 //! [`name`] (memories by name); [`recall`] finds what bears on it, [`context`] puts that into a prompt;
-//! [`portrait`] tells a person what is known about them. [`archive`] says what an export holds, [`import`]
-//! reads what other programs have remembered.
+//! [`portrait`] tells a person what is known about them. [`vault`] shows a memory as files that can be
+//! edited, [`archive`] says what an export holds, [`import`] reads what other programs have remembered.
 
 pub mod archive;
 pub mod caller;
@@ -44,6 +44,7 @@ pub mod secret;
 pub mod session;
 pub mod state_hash;
 pub mod time;
+pub mod vault;
 pub mod when;
 mod word;
 

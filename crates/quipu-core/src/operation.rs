@@ -34,10 +34,12 @@ pub enum Verb {
     Consolidate,
     /// What was taken in from elsewhere: another memory's export, or another program's.
     Import,
+    /// What was edited in the files of a vault, together.
+    Sync,
 }
 
 impl Verb {
-    pub const ALL: [Verb; 18] = [
+    pub const ALL: [Verb; 19] = [
         Verb::Save,
         Verb::Change,
         Verb::Correct,
@@ -56,6 +58,7 @@ impl Verb {
         Verb::Resolve,
         Verb::Consolidate,
         Verb::Import,
+        Verb::Sync,
     ];
 
     pub fn as_str(self) -> &'static str {
@@ -78,6 +81,7 @@ impl Verb {
             Verb::Resolve => "resolve",
             Verb::Consolidate => "consolidate",
             Verb::Import => "import",
+            Verb::Sync => "sync",
         }
     }
 

@@ -269,6 +269,16 @@ pub fn reject(known: &[Version], voice: Voice, stamp: &mut Stamp) -> Result<Chan
     Ok(Changes::replace(old, [Version { state: State::Forgotten, ..stamp.copy(old) }]))
 }
 
+/// A version that was written out comes back. A file can say anything about itself: whoever brings it
+/// cannot make it more trusted than they are, and only a human brings a human's yes.
+pub fn take_in(written: &Version, voice: Voice, human: bool, stamp: &mut Stamp) -> Version {
+    Version {
+        origin: written.origin.min(voice.origin),
+        consented_at: written.consented_at.filter(|_| human),
+        ..stamp.copy(written)
+    }
+}
+
 /// The same words with another standing, as consolidation found it.
 pub fn restand(old: &Version, step: &Step, stamp: &mut Stamp) -> Changes {
     let mut new = stamp.copy(old);

@@ -9,8 +9,8 @@
 //! what a conversation leaves behind, [`jobs`] the work that waits for its time, [`chat`] the asking of chat
 //! models, [`portrait`] compiled texts about a person, [`cluster`] what belongs
 //! together, [`policy`] what may happen without asking, [`access`] who may come in, [`directory`] the
-//! tenant's users and domains, [`moving`] the way out and the way in for a whole memory, [`cascade`] what
-//! goes with what it was made from, [`erasure`] what goes for good.
+//! tenant's users and domains, [`moving`] the way out and the way in for a whole memory, [`vault`] a memory
+//! as files, [`cascade`] what goes with what it was made from, [`erasure`] what goes for good.
 
 pub mod access;
 pub mod cascade;
@@ -31,6 +31,7 @@ pub mod portrait;
 pub mod recall;
 pub mod sessions;
 pub mod state;
+pub mod vault;
 
 use std::sync::Arc;
 use std::time::Duration;

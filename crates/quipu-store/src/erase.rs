@@ -1,5 +1,7 @@
 //! Removing for good: the only statements that delete from the record.
 
+use std::collections::BTreeSet;
+
 use quipu_core::{FactId, OperationId, Timestamp, Verb};
 
 use crate::context;
@@ -49,6 +51,17 @@ async fn ids(scope: &Scope, sql: &'static str, facts: &[FactId]) -> Result<Vec<F
     let asked: Vec<uuid::Uuid> = facts.iter().map(|fact| fact.uuid()).collect();
     let rows = scope.query(sql, &[&scope.user().uuid(), &asked]).await?;
     all(&rows, |row| Ok(FactId::from_uuid(Columns::of(row, "fact").take()?)))
+}
+
+/// Which of these facts there are or ever were: kept in whatever standing, or erased.
+pub async fn ever(scope: &Scope, facts: &[FactId]) -> Result<BTreeSet<FactId>> {
+    const SQL: &str = "select fact_id from fact where user_id = $1 and fact_id = any($2) \
+                       union select fact_id from tombstone \
+                              where user_id = $1 and fact_id = any($2)";
+    let ids: Vec<uuid::Uuid> = facts.iter().map(|fact| fact.uuid()).collect();
+    let rows = scope.query(SQL, &[&scope.user().uuid(), &ids]).await?;
+    let found = all(&rows, |row| Ok(FactId::from_uuid(Columns::of(row, "fact").take()?)))?;
+    Ok(found.into_iter().collect())
 }
 
 /// Removes every version, link and piece of evidence of a fact, empties the kept answers that quote

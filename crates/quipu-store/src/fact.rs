@@ -1,5 +1,7 @@
 //! Facts and their versions: open, close, find by id.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use quipu_core::id::VersionId;
 use quipu_core::record::Changes;
 use quipu_core::{
@@ -121,6 +123,19 @@ pub async fn next_number(scope: &Scope, fact: FactId) -> Result<i32> {
     Ok(one(&rows, |row| Columns::of(row, "fact_version").take())?.unwrap_or(1))
 }
 
+/// The numbers that the next editions of these facts bear; the first of a fact is one.
+pub async fn next_numbers(scope: &Scope, facts: &[FactId]) -> Result<BTreeMap<FactId, i32>> {
+    const SQL: &str = "select fact_id, max(number) + 1 from fact_version \
+                        where user_id = $1 and fact_id = any($2) group by fact_id";
+    let ids: Vec<Uuid> = facts.iter().map(|fact| fact.uuid()).collect();
+    let rows = scope.query(SQL, &[&scope.user().uuid(), &ids]).await?;
+    let numbers = all(&rows, |row| {
+        let mut c = Columns::of(row, "fact_version");
+        Ok((FactId::from_uuid(c.take()?), c.take()?))
+    })?;
+    Ok(numbers.into_iter().collect())
+}
+
 /// The active memory that says the same as `claim`, if there is one at `now`.
 pub async fn saying_the_same(
     scope: &Scope,
@@ -214,10 +229,11 @@ pub fn apply(
     Ok(())
 }
 
-/// The facts that begin with this change: the ones whose first version it opens.
-fn new_facts(changes: &Changes) -> impl Iterator<Item = FactId> + '_ {
-    let closes = |fact: FactId| changes.closes.iter().any(|(closed, _)| *closed == fact);
-    changes.opens.iter().filter(move |v| v.number == 1 && !closes(v.fact)).map(|v| v.fact)
+/// The facts that begin with this change: the ones of which it opens something and closes nothing.
+fn new_facts(changes: &Changes) -> BTreeSet<FactId> {
+    let closed: BTreeSet<FactId> = changes.closes.iter().map(|(fact, _)| *fact).collect();
+    let opened = changes.opens.iter().map(|v| v.fact);
+    opened.filter(|fact| !closed.contains(fact)).collect()
 }
 
 fn identify(batch: &mut Batch, scope: &Scope, fact: FactId) {

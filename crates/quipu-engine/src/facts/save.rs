@@ -128,7 +128,7 @@ impl Engine {
 }
 
 /// The domain must be there and, if it is one of the shut ones, opened by its person.
-pub(super) async fn check_domain(scope: &Scope, name: Option<&str>) -> Result<Option<Domain>> {
+pub(crate) async fn check_domain(scope: &Scope, name: Option<&str>) -> Result<Option<Domain>> {
     let Some(name) = name else { return Ok(None) };
     match domain::find(scope, name).await? {
         None => Err(Error::DomainNotFound(name.to_owned())),

@@ -121,7 +121,7 @@ pub(super) fn remaining(known: &[Version], changes: &quipu_core::Changes) -> Vec
 /// A change without a date happens now, and never before the latest change: `now` was read before
 /// the write waited for its turn, and another server's clock may be behind. To a memory that has not
 /// begun yet it happens when it begins.
-fn default_effective(known: &[Version], now: Timestamp, at: Timestamp) -> Timestamp {
+pub(crate) fn default_effective(known: &[Version], now: Timestamp, at: Timestamp) -> Timestamp {
     let active = || known.iter().filter(|v| v.state == State::Active);
     let starts = || active().map(|v| v.valid.from);
     let effective = starts().filter(|from| *from <= at).max().map_or(now, |begun| now.max(begun));

@@ -7,8 +7,8 @@ use futures_util::{future::OptionFuture, try_join};
 use quipu_core::recall::passage::{Passage, of_version};
 use quipu_core::time::{after, micros};
 use quipu_core::{
-    Changes, FactId, Ids, Link, Operation, OperationId, Sources, Stamp, State, Timestamp, Verb,
-    Version,
+    Caller, Changes, FactId, Ids, Link, Operation, OperationId, Sources, Stamp, State, Timestamp,
+    Verb, Version,
 };
 use quipu_store::passage::{self, Change};
 use quipu_store::{
@@ -154,6 +154,15 @@ impl Writing<'_> {
         self.engine
     }
 
+    pub(crate) fn caller(&self) -> &Caller {
+        &self.request.caller
+    }
+
+    /// When the caller asked, which may be before the operation's own time.
+    pub(crate) fn now(&self) -> Timestamp {
+        self.request.moment.now
+    }
+
     /// Checks the caller's `If-Match` against the version a reader would see now.
     pub(super) fn check_match(&self, known: &[Version]) -> Result<()> {
         let shown = current(known, self.request.moment.now).map(|v| v.id);
@@ -221,7 +230,7 @@ impl Writing<'_> {
     }
 
     /// Keeps and gives an answer to a request that had nothing to write.
-    pub(super) async fn answer(self, outcome: Outcome) -> Result<Outcome> {
+    pub(crate) async fn answer(self, outcome: Outcome) -> Result<Outcome> {
         self.keep(Batch::default(), outcome, &[]).await
     }
 

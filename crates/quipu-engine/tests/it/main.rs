@@ -17,3 +17,4 @@ mod save;
 mod story;
 mod times;
 mod undo;
+mod vault;

@@ -13,6 +13,7 @@ mod model;
 mod scrub;
 mod serve;
 mod state;
+mod vault;
 mod work;
 
 use std::io::Write as _;
@@ -75,6 +76,9 @@ enum Command {
     Export(export::Export),
     /// Take in an export, or what another program has remembered.
     Import(import::Import),
+    /// A memory as a folder of markdown files: write it, edit it, sync it.
+    #[command(subcommand)]
+    Vault(vault::Vault),
     /// Print the OpenAPI document.
     Openapi,
     /// Print the table of error codes as markdown.
@@ -166,6 +170,7 @@ pub fn main() -> ExitCode {
             Command::Scrub(command) => command.run().await,
             Command::Export(command) => command.run().await,
             Command::Import(command) => command.run().await,
+            Command::Vault(command) => command.run().await,
             Command::Openapi => print_openapi(),
             Command::Errors => say(&crate::http::render_error_docs()),
         }
@@ -209,6 +214,9 @@ impl std::error::Error for Said {}
 fn fail(error: &anyhow::Error) -> ExitCode {
     if error.is::<Said>() {
         return ExitCode::from(1);
+    }
+    if let Some(unsettled) = error.downcast_ref::<vault::Unsettled>() {
+        return ExitCode::from(unsettled.code);
     }
     let mut told = format!("quipu: {error}\n");
     for cause in error.chain().skip(1) {

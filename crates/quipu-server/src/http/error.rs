@@ -41,7 +41,7 @@ pub const TABLE: &[Entry] = &[
     entry("malformed_header", 400, "A header is not valid", "`Idempotency-Key` is 1 to 255 printable characters; `If-Match` is an ETag as it was given; `X-Quipu-User` is 1 to 255 characters of UTF-8."),
     entry("malformed_cursor", 400, "The cursor is not one of ours", "Pass `next_cursor` back as it was given, or start again without one."),
     entry("unsupported_media_type", 415, "The body must be JSON", "Send `Content-Type: application/json`; an import may be `application/jsonl` or `application/zip`."),
-    entry("body_too_large", 413, "The body is too large", "A request may have up to 256 KiB; turns up to 4 MiB, an import up to 64 MiB."),
+    entry("body_too_large", 413, "The body is too large", "A request may have up to 256 KiB; turns up to 4 MiB, a vault up to 16 MiB, an import up to 64 MiB."),
     entry("malformed_archive", 400, "The ZIP is not an export that can be taken in", "Check it with `quipu export --verify FILE.zip`, or export again."),
     entry("unsupported_version", 400, "This API version is not known here", "Leave out `Quipu-Version`, or send the one that every answer carries."),
     entry("user_required", 400, "The request does not say whose memory it is about", "Send `X-Quipu-User` with your own id for the person."),

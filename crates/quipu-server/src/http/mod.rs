@@ -24,6 +24,7 @@ mod sources;
 mod state;
 mod usage;
 mod users;
+mod vault;
 mod verbs;
 mod wire;
 mod wrap;
@@ -161,6 +162,8 @@ fn api() -> OpenApiRouter<App> {
         .merge(imports())
         .routes(routes!(moving::list_imports))
         .routes(routes!(moving::undo_import))
+        .merge(vault())
+        .routes(routes!(vault::run_vault_command))
         .routes(routes!(policy::get_policy, policy::put_policy))
         .routes(routes!(policy::get_tenant_policy, policy::put_tenant_policy))
         .routes(routes!(context::get_session_context))
@@ -188,6 +191,13 @@ fn turns() -> OpenApiRouter<App> {
 
 fn imports() -> OpenApiRouter<App> {
     OpenApiRouter::new().routes(routes!(moving::import)).layer(DefaultBodyLimit::max(IMPORT_BYTES))
+}
+
+fn vault() -> OpenApiRouter<App> {
+    OpenApiRouter::new()
+        .routes(routes!(vault::get_vault, vault::sync_vault))
+        .routes(routes!(vault::plan_vault))
+        .layer(DefaultBodyLimit::max(vault::VAULT_BYTES))
 }
 
 /// The whole server.

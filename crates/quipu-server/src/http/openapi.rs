@@ -65,7 +65,7 @@ fn dress(path: &str, method: &HttpMethod, operation: &mut Operation) {
             "Whose memory it is about, by your own id; needed with a key for the whole tenant.",
         ));
     }
-    let reads = ["/api/memory/search", "/api/memory/retrieve"].contains(&path);
+    let reads = ["/api/memory/search", "/api/memory/retrieve", "/api/vault/plan"].contains(&path);
     let writes = *method != HttpMethod::Get && !reads;
     // What is said once more in the same words does no harm there.
     let repeatable = ["/api/domains", "/api/policy", "/api/beacon", "/api/import"];

@@ -323,6 +323,7 @@ fn event_name(verb: Verb, unchanged: bool) -> &'static str {
         Verb::Learn => "memory.learned",
         Verb::Consolidate => "memory.consolidated",
         Verb::Import => "memory.imported",
+        Verb::Sync => "memory.synced",
         Verb::Resolve => "memory.resolved",
     }
 }

@@ -20,3 +20,4 @@ mod search;
 mod sessions;
 mod sources;
 mod usage;
+mod vault;

@@ -15,3 +15,4 @@ mod moving;
 mod openapi;
 mod requirements;
 mod tidy;
+mod vault;

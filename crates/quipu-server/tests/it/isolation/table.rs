@@ -118,6 +118,10 @@ const fn open(operation: &'static str) -> Row {
     Row { operation, needs: None, writes: false, human: false, body: None, fields: &[] }
 }
 
+/// No files: nothing is taken in, and the answer is the caller's own memory. What somebody else's files
+/// do is tried with the API.
+const VAULT: &str = r#"{"files": []}"#;
+
 #[rustfmt::skip]
 pub const TABLE: &[Row] = &[
     // Sessions are named by their users, so a neighbour may open one under the name of hers: it is
@@ -150,6 +154,13 @@ pub const TABLE: &[Row] = &[
         r#"{"item": "memory", "source": "a", "content": "Keeps bees"}"#,
     ),
     does(Write, "undo_import", &[given(Path("id"), Import, IMPORT)]),
+    reads("get_vault", &[]),
+    with_body(reads("plan_vault", &[]), VAULT),
+    with_body(does(Write, "sync_vault", &[AGAIN]), VAULT),
+    with_body(
+        does(Write, "run_vault_command", &[AGAIN]),
+        r#"{"command": "view", "path": "/memories"}"#,
+    ),
     reads("get_window", &[given(Path("session_id"), Session, SESSION)]),
     reads("get_why", &[
         given(Path("session_id"), Session, SESSION),
@@ -346,6 +357,7 @@ pub const HARMLESS: &[&str] = &[
     "beacon.token",
     "budget",
     "category",
+    "command",
     "confirm",
     "content",
     "daily_tokens",
@@ -360,6 +372,8 @@ pub const HARMLESS: &[&str] = &[
     "expires_at",
     "expires_in_minutes",
     "extract",
+    "file_text",
+    "files",
     "floors",
     "force",
     "format",
@@ -372,6 +386,8 @@ pub const HARMLESS: &[&str] = &[
     "influence",
     "inject_confidence",
     "inject_importance",
+    "insert_line",
+    "insert_text",
     "keep_turns",
     "key",
     "kind",
@@ -381,7 +397,12 @@ pub const HARMLESS: &[&str] = &[
     "minutes",
     "mode",
     "name",
+    "new_path",
+    "new_str",
+    "old_path",
+    "old_str",
     "origin",
+    "path",
     "permissions",
     "precise",
     "preset",
@@ -418,6 +439,7 @@ pub const HARMLESS: &[&str] = &[
     "valid_from",
     "valid_until",
     "value",
+    "view_range",
     "window",
     "without",
 ];

@@ -1,0 +1,338 @@
+//! The vault there and back, and what edits make of it.
+
+use std::collections::BTreeSet;
+
+use super::*;
+use crate::fact::{Claim, Edit, Evidence, Force, Kind, MemoryType, Tier};
+use crate::id::Ids;
+use crate::origin::{Origin, Voice};
+use crate::time::Period;
+
+fn at(second: i64) -> Timestamp {
+    Timestamp::from_second(second).unwrap()
+}
+
+const NOW: i64 = 1_000_000;
+
+fn ids(seed: u8) -> Ids {
+    Ids::new(at(i64::from(seed)), [seed; 16])
+}
+
+fn version(seed: u8, claim: Claim) -> Version {
+    let mut version = crate::fact::tests::version(Voice::stated(Origin::UserSaid));
+    let mut ids = ids(seed);
+    (version.fact, version.id, version.claim) = (ids.fact(), ids.version(), claim);
+    version
+}
+
+/// One of each: a plain one, one in a domain, a rule, an inferred one, one forgotten, one proposed.
+fn held() -> Held {
+    let mut food = Claim::saying("Likes oolong\nand cake #1");
+    (food.domain, food.memory_type) = (Some("food".into()), MemoryType::Domain);
+    food.tags = vec!["tea".into(), "two words".into()];
+    let mut rule = Claim::saying("Window seats only");
+    (rule.force, rule.domain) = (Force::Hard, Some("travel".into()));
+    (rule.key, rule.value) = (Some("seat".into()), Some(serde_json::json!("window")));
+    let mut style = Claim::saying("Answer in short sentences");
+    (style.memory_type, style.kind) = (MemoryType::Procedural, Kind::Preference);
+    let mut guess = version(4, Claim::saying("Runs on Sundays"));
+    (guess.extracted, guess.confidence, guess.tier) = (true, Some(0.8), Tier::Tentative);
+    guess.claim.evidence = vec![Evidence::of("quote", "I ran")];
+    let mut forgotten = version(5, Claim::saying("Lives in Porto"));
+    forgotten.state = State::Forgotten;
+    let mut proposed = version(6, Claim::saying("Wants a dog"));
+    (proposed.state, proposed.origin) = (State::Proposed, Origin::Assistant);
+    let mut trashed = version(7, Claim::saying("Trashed words"));
+    trashed.state = State::Trashed;
+    let versions = vec![
+        version(0, Claim::saying("Lives in Lisbon")),
+        version(1, food),
+        version(2, rule),
+        version(3, style),
+        guess,
+        forgotten,
+        proposed,
+        trashed,
+    ];
+    let mut ids = ids(99);
+    let link = Link {
+        id: ids.link(),
+        from: versions[0].fact,
+        to: versions[1].fact,
+        relation: "relates_to".into(),
+        known: Period::since(at(0)),
+        opened_by: versions[0].opened_by,
+        closed_by: None,
+        reopens: None,
+    };
+    let episode = Episode {
+        id: ids.episode(),
+        session: "s".into(),
+        first_turn: 1,
+        last_turn: 2,
+        title: Some("Moving".into()),
+        summary: "They talked about\nmoving.".into(),
+        origin: Origin::UserTurn,
+        started_at: at(NOW),
+        ended_at: at(NOW),
+        pass: ids.pass(),
+        prompt: "p/1".into(),
+        recorded_at: at(NOW),
+    };
+    Held { versions, links: vec![link], episodes: vec![episode] }
+}
+
+fn export(held: &Held) -> Vec<File> {
+    render(held, at(NOW), &Kept::default())
+}
+
+fn planned(files: &[File], held: &Held) -> Plan {
+    plan(&read(files), held, &Missing::default(), at(NOW))
+}
+
+fn text<'a>(files: &'a mut [File], path: &str) -> &'a mut String {
+    &mut files.iter_mut().find(|file| file.path == path).unwrap().content
+}
+
+fn edit(files: &mut [File], path: &str, from: &str, to: &str) {
+    let text = text(files, path);
+    assert!(text.contains(from), "{text}");
+    *text = text.replace(from, to);
+}
+
+/// Takes the line that says `words` out of a file, and gives it.
+fn cut(files: &mut [File], path: &str, words: &str) -> String {
+    let text = text(files, path);
+    let line = text.lines().find(|line| line.contains(words)).unwrap().to_owned() + "\n";
+    *text = text.replace(&line, "");
+    line
+}
+
+#[test]
+fn a_vault_reads_like_prose() {
+    let files = export(&held());
+    let paths: Vec<&str> = files.iter().map(|file| file.path.as_str()).collect();
+    assert_eq!(
+        paths,
+        [
+            "domains/food.md",
+            "domains/travel.md",
+            "episodes/1970-01.md",
+            "procedures.md",
+            "profile.md",
+            "proposals.md",
+            BASE
+        ]
+    );
+    let get = |path: &str| files.iter().find(|file| file.path == path).unwrap().content.clone();
+    assert!(get("profile.md").starts_with("# Profile\n\n> Who you are"));
+    assert!(get("profile.md").contains("\n## Facts\n\n- Lives in Lisbon ^mem-"));
+    assert!(get("profile.md").contains("\n  → relates_to [[domains/food#^mem-"));
+    assert!(get("profile.md").contains("- Runs on Sundays *(inferred, 80 % sure)* ^mem-"));
+    assert!(get("domains/travel.md").contains("seats only *(rule seat = \"window\")* ^mem-"));
+    assert!(get("proposals.md").contains("- Wants a dog ^mem-"));
+    let all: String = files.iter().map(|file| file.content.as_str()).collect();
+    assert!(all.contains("Lives in Porto") && !all.contains("Trashed words"));
+    let shown = files.iter().filter(|file| file.path != BASE);
+    assert!(!shown.map(|f| f.content.as_str()).collect::<String>().contains("Porto"));
+}
+
+#[test]
+fn what_is_unchanged_asks_for_nothing_and_is_written_the_same() {
+    let held = held();
+    let mut files = export(&held);
+    let base = read(&files).base;
+    assert_eq!(base, Base::of(&held, at(NOW)), "the base comes back whole");
+    let check = |files: &[File]| {
+        let read = read(files);
+        let plan = plan(&read, &held, &Missing::default(), at(NOW));
+        assert!(plan.is_empty(), "{plan:?}");
+        assert!(plan.conflicts.is_empty() && plan.problems.is_empty(), "{plan:?}");
+        let kept = Kept { notes: &read.notes, fronts: read.fronts.clone(), ..Kept::default() };
+        render(&held, at(NOW), &kept)
+    };
+    assert_eq!(check(&files), export(&held));
+    let mut other_order = held.clone();
+    other_order.versions.reverse();
+    assert_eq!(export(&other_order), files, "order says nothing");
+    for file in &mut files {
+        file.content = file.content.replace('\n', "\r\n").trim_end().to_owned();
+    }
+    assert_eq!(check(&files), export(&held), "other line ends, no last one");
+    edit(&mut files, "profile.md", "# Profile", "# Me\r\n");
+    assert_eq!(check(&files), export(&held), "another title");
+}
+
+#[test]
+fn each_edit_becomes_its_verb() {
+    let held = held();
+    let mut files = export(&held);
+    edit(&mut files, "profile.md", "Lisbon", "Faro");
+    edit(&mut files, "profile.md", " *(inferred, 80 % sure)*", "");
+    edit(&mut files, "profile.md", "## Facts\n", "## Facts\n\n- Speaks Danish #language\n");
+    cut(&mut files, "procedures.md", "short sentences");
+    let food = cut(&mut files, "domains/food.md", "oolong");
+    text(&mut files, "procedures.md").push_str(&food);
+    let dog = cut(&mut files, "proposals.md", "dog");
+    text(&mut files, "profile.md").push_str(&dog.replace("a dog", "two dogs"));
+    let plan = planned(&files, &held);
+    assert!(plan.conflicts.is_empty() && plan.problems.is_empty(), "{plan:?}");
+    let steps: Vec<(&str, Option<&str>)> =
+        plan.steps.iter().map(|s| (s.what.as_str(), s.after.as_deref())).collect();
+    assert_eq!(
+        steps,
+        [
+            ("forget", None),
+            ("change", Some("Likes oolong\nand cake #1")),
+            ("save", Some("Speaks Danish")),
+            ("change", Some("Lives in Faro")),
+            ("confirm", Some("Runs on Sundays")),
+            ("accept", Some("Wants two dogs")),
+        ]
+    );
+    let What::Change(moved) = &plan.steps[1].what else { panic!("a change") };
+    let only = Edit { memory_type: Some(MemoryType::Procedural), ..Edit::default() };
+    assert_eq!(**moved, only, "only the place changed");
+    let What::Save(new) = &plan.steps[2].what else { panic!("a save") };
+    assert_eq!((new.kind, new.tags.as_slice()), (Kind::Fact, &["language".to_owned()][..]));
+}
+
+#[test]
+fn both_sides_changed_is_a_conflict_and_different_parts_are_not() {
+    let was = held();
+    let mut files = export(&was);
+    edit(&mut files, "profile.md", "Lisbon", "Faro");
+    edit(&mut files, "domains/food.md", "Likes", "Loves");
+    let mut now = was.clone();
+    now.versions[0].claim.content = "Lives in Braga".into();
+    now.versions[1].claim.tags.push("new".into());
+    let plan = planned(&files, &now);
+    let [conflict] = &plan.conflicts[..] else { panic!("one conflict: {plan:?}") };
+    let said = |text: &Option<String>| text.clone().unwrap_or_default();
+    assert!(said(&conflict.base).contains("Lisbon") && said(&conflict.ours).contains("Braga"));
+    assert!(said(&conflict.theirs).contains("Faro"));
+    let [step] = &plan.steps[..] else { panic!("one step: {plan:?}") };
+    assert_eq!(step.what, What::Change(Box::new(Edit::content("Loves oolong\nand cake #1"))));
+    // The same edit on both sides is none.
+    now.versions[0].claim.content = "Lives in Faro".into();
+    assert!(planned(&files, &now).conflicts.is_empty());
+    // Changed here and deleted there, and the other way round.
+    cut(&mut files, "profile.md", "Faro");
+    now.versions[0].claim.content = "Lives in Braga".into();
+    assert_eq!(planned(&files, &now).conflicts.len(), 1);
+    let mut files = export(&was);
+    edit(&mut files, "profile.md", "Lisbon", "Faro");
+    now.versions[0].state = State::Forgotten;
+    let plan = planned(&files, &now);
+    assert_eq!((plan.conflicts.len(), plan.conflicts[0].ours.clone()), (1, None));
+    assert!(planned(&export(&was), &now).is_empty(), "what went here goes there too");
+}
+
+#[test]
+fn a_conflict_stays_as_it_is_until_somebody_decides() {
+    let was = held();
+    let mut files = export(&was);
+    edit(&mut files, "profile.md", "Lisbon", "Faro");
+    let mut now = was.clone();
+    now.versions[0].claim.content = "Lives in Braga".into();
+    now.versions[1].claim.content = "Likes coffee".into();
+    for _ in 0..3 {
+        let read = read(&files);
+        let plan = plan(&read, &now, &Missing::default(), at(NOW));
+        assert_eq!((plan.conflicts.len(), plan.steps.len()), (1, 0), "{plan:?}");
+        let kept = Kept {
+            base: Some(&read.base),
+            facts: plan.held.clone(),
+            entries: plan.kept.iter().map(|index| &read.entries[*index]).collect(),
+            notes: &read.notes,
+            ..Kept::default()
+        };
+        files = render(&now, at(NOW), &kept);
+        assert!(text(&mut files, "profile.md").contains("Lives in Faro"));
+        assert!(text(&mut files, "domains/food.md").contains("Likes coffee"));
+    }
+    // The person takes over what is known here.
+    edit(&mut files, "profile.md", "Faro", "Braga");
+    let plan = planned(&files, &now);
+    assert!(plan.is_empty() && plan.conflicts.is_empty(), "{plan:?}");
+}
+
+#[test]
+fn broken_and_doubled_marks_are_named_and_nothing_happens_to_them() {
+    let held = held();
+    let mut files = export(&held);
+    let line = cut(&mut files, "profile.md", "Lisbon");
+    let twice = format!("{line}{line}");
+    text(&mut files, "profile.md").push_str(&twice);
+    let plan = planned(&files, &held);
+    assert_eq!((plan.problems.len(), plan.steps.len()), (2, 0), "{plan:?}");
+    assert!(plan.problems[0].line > 1 && plan.problems[0].file == "profile.md");
+    let mut files = export(&held);
+    let line = cut(&mut files, "profile.md", "Lisbon");
+    let half = line.trim_end().get(..line.len() - 5).unwrap().replace("Lisbon", "Faro");
+    text(&mut files, "profile.md").push_str(&half);
+    let plan = planned(&files, &held);
+    assert_eq!((plan.problems.len(), plan.steps.len()), (1, 0), "{plan:?}");
+    assert!(!plan.held.is_empty(), "its memory is not taken for forgotten");
+}
+
+#[test]
+fn a_line_that_lost_its_mark_is_still_the_same_memory() {
+    let held = held();
+    let mut files = export(&held);
+    let line = cut(&mut files, "profile.md", "Lisbon");
+    let (words, _) = line.split_once(" ^mem-").unwrap();
+    text(&mut files, "profile.md").push_str(words);
+    assert!(planned(&files, &held).is_empty());
+    text(&mut files, "profile.md").push_str("\n- Lives in Lisbon\n");
+    assert!(planned(&files, &held).is_empty(), "and saying it twice adds nothing");
+}
+
+#[test]
+fn notes_and_properties_of_the_person_stay() {
+    let held = held();
+    let mut files = export(&held);
+    let profile = text(&mut files, "profile.md");
+    *profile =
+        format!("---\ntags: [me]\n---\n{profile}\nMy own words.\nMore.\n\n## Ideas\n\n1. x\n");
+    let read = read(&files);
+    let plan = plan(&read, &held, &Missing::default(), at(NOW));
+    assert!(plan.is_empty() && plan.problems.is_empty(), "{plan:?}");
+    let kept = Kept { notes: &read.notes, fronts: read.fronts.clone(), ..Kept::default() };
+    let mut again = render(&held, at(NOW), &kept);
+    assert_eq!(text(&mut again, "profile.md"), text(&mut files, "profile.md"));
+}
+
+#[test]
+fn what_a_memory_never_had_comes_back_with_its_links_and_what_was_erased_does_not() {
+    let was = held();
+    let files = export(&was);
+    let read = read(&files);
+    let facts: BTreeSet<FactId> = was.versions.iter().map(|v| v.fact).collect();
+    let missing = Missing { facts: facts.clone(), everything: true };
+    let whole = plan(&read, &Held::default(), &missing, at(NOW));
+    assert!(whole.steps.is_empty() && whole.problems.is_empty(), "{whole:?}");
+    let counts = (whole.restores.len(), whole.links.len(), whole.episodes.len());
+    assert_eq!(counts, (7, 1, 1));
+    let mut but_one = missing;
+    but_one.facts.remove(&was.versions[1].fact);
+    let part = plan(&read, &Held::default(), &but_one, at(NOW));
+    assert_eq!((part.restores.len(), part.links.len()), (6, 0), "nor does a link to it");
+    assert!(part.conflicts.is_empty() && part.steps.is_empty());
+}
+
+#[test]
+fn a_base_that_says_what_cannot_be_is_passed_over() {
+    let mut held = held();
+    held.versions[0].number = 0;
+    held.versions[2].claim.key = None;
+    let mut files = export(&held);
+    text(&mut files, BASE).push_str("{\"memory\": 1}\nnot json\n");
+    let read = read(&files);
+    assert_eq!(read.problems.len(), 4, "{:?}", read.problems);
+    assert_eq!(read.base.memories.len(), 5);
+    let mut files = export(&self::held());
+    let base = text(&mut files, BASE);
+    *base = base.lines().filter(|line| !line.contains("Lisbon")).collect::<Vec<_>>().join("\n");
+    assert_eq!(super::read(&files).problems.len(), 1, "a missing line is noticed");
+}

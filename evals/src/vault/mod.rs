@@ -1,0 +1,402 @@
+//! Vaults there and back: for many people, random edits in their files are synced, and then everything
+//! is written out, wiped and taken in again. Whatever was held must be held again, to the hash.
+
+mod edits;
+pub mod fuzz;
+mod people;
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::time::Instant;
+
+use anyhow::{Context, Result, bail, ensure};
+use quipu_core::vault::{self, BASE, File};
+use quipu_core::{Caller, Edit, FactId, Origin, State, TenantId, Tier, Timestamp};
+use quipu_engine::facts::{NewMemory, Target, Update};
+use quipu_engine::{Engine, Moment, Request};
+use quipu_store::testing::TestDatabase;
+use rand::rngs::StdRng;
+use rand::{Rng as _, SeedableRng as _};
+use tokio_postgres::Client;
+
+/// A fault to be found: without one that is, finding none says little.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub enum Plant {
+    /// One tag is lost on the way.
+    LoseTag,
+    /// Two lines of an export have changed places.
+    WrongOrder,
+    /// Something forgotten is missing from the base.
+    DropForgotten,
+    /// An edit is lost before it is synced.
+    LoseEdit,
+    /// An episode is missing from the base.
+    DropEpisode,
+}
+
+#[derive(Debug, Clone, clap::Args)]
+pub struct Args {
+    #[arg(long, default_value_t = 20)]
+    pub users: usize,
+    /// How many edits each of them makes.
+    #[arg(long, default_value_t = 200)]
+    pub edits: usize,
+    /// In how many syncs.
+    #[arg(long, default_value_t = 4)]
+    pub syncs: usize,
+    #[arg(long, default_value_t = 1)]
+    pub seed: u64,
+    #[arg(long, default_value_t = 2)]
+    pub workers: usize,
+    /// Plant a fault, which must be found.
+    #[arg(long)]
+    pub plant: Option<Plant>,
+}
+
+/// The first day of the story, in seconds.
+const START: i64 = 1_767_225_600;
+
+#[derive(Default)]
+struct Tally {
+    edits: AtomicUsize,
+    changes: AtomicUsize,
+    syncs: AtomicUsize,
+    memories: AtomicUsize,
+    episodes: AtomicUsize,
+    problems: AtomicUsize,
+}
+
+pub async fn run(args: Args) -> Result<()> {
+    let started = Instant::now();
+    let database = TestDatabase::fresh().await;
+    let admin = Arc::new(database.admin().await);
+    let relax = "do $$ begin execute format('alter database %I set synchronous_commit = off', \
+                 current_database()); end $$";
+    admin.batch_execute(relax).await.context("synchronous_commit")?;
+    let engine = Engine::connect(&database.connect()).context("engine")?;
+    let tenant = engine.ensure_tenant("vaults", at(0)).await?;
+    let (next, tally) = (Arc::new(AtomicUsize::new(0)), Arc::new(Tally::default()));
+    let mut workers = Vec::new();
+    for _ in 0..args.workers.max(1) {
+        let (engine, admin, args) = (engine.clone(), admin.clone(), args.clone());
+        let (next, tally) = (next.clone(), tally.clone());
+        workers.push(tokio::spawn(async move {
+            loop {
+                let number = next.fetch_add(1, Ordering::Relaxed);
+                if number >= args.users {
+                    return Ok::<(), anyhow::Error>(());
+                }
+                let mut person = Person::new(&engine, &admin, tenant, &args, number, &tally);
+                let lived = person.live().await;
+                lived.with_context(|| format!("user {number}, seed {}", args.seed))?;
+                if number % 50 == 49 {
+                    eprintln!(
+                        "vault: {} users, {:.0} s",
+                        number + 1,
+                        started.elapsed().as_secs_f32()
+                    );
+                }
+            }
+        }));
+    }
+    for worker in workers {
+        worker.await??;
+    }
+    let figure = |count: &AtomicUsize| count.load(Ordering::Relaxed);
+    println!(
+        "users {}, edits {}, syncs {}, changes taken in {}, refused and left alone {}",
+        args.users,
+        figure(&tally.edits),
+        figure(&tally.syncs),
+        figure(&tally.changes),
+        figure(&tally.problems),
+    );
+    println!(
+        "wiped and brought back with the same hashes: {} memories, {} episodes; {:.0} s, seed {}",
+        figure(&tally.memories),
+        figure(&tally.episodes),
+        started.elapsed().as_secs_f32(),
+        args.seed
+    );
+    if let Some(plant) = args.plant {
+        bail!("the planted fault {plant:?} could not be planted");
+    }
+    Ok(())
+}
+
+fn at(second: i64) -> Timestamp {
+    Timestamp::from_second(START + second).unwrap_or(Timestamp::UNIX_EPOCH)
+}
+
+/// One person, their memory and their folder.
+struct Person<'a> {
+    engine: &'a Engine,
+    admin: &'a Client,
+    tenant: TenantId,
+    args: &'a Args,
+    tally: &'a Tally,
+    name: String,
+    rng: StdRng,
+    second: AtomicU64,
+}
+
+impl<'a> Person<'a> {
+    fn new(
+        engine: &'a Engine,
+        admin: &'a Client,
+        tenant: TenantId,
+        args: &'a Args,
+        number: usize,
+        tally: &'a Tally,
+    ) -> Self {
+        let rng = StdRng::seed_from_u64(args.seed.wrapping_mul(1_000_003) ^ number as u64);
+        let name = format!("user-{number}");
+        Self { engine, admin, tenant, args, tally, name, rng, second: AtomicU64::new(0) }
+    }
+
+    fn now(&self) -> Timestamp {
+        at(i64::try_from(self.second.load(Ordering::Relaxed)).unwrap_or(0))
+    }
+
+    fn me(&self) -> Caller {
+        Caller::human(self.tenant, &self.name, "local")
+    }
+
+    fn request(&mut self, caller: Caller) -> Request {
+        self.second.fetch_add(1, Ordering::Relaxed);
+        Request::new(caller, Moment { now: self.now(), seed: self.rng.random() })
+    }
+
+    fn mine(&mut self) -> Request {
+        let me = self.me();
+        self.request(me)
+    }
+
+    async fn live(&mut self) -> Result<()> {
+        self.furnish().await?;
+        let mut files = self.export().await?;
+        let mut edited = 0;
+        for sync in 0..self.args.syncs.max(1) {
+            let left = self.args.edits - edited;
+            let count = left / (self.args.syncs.max(1) - sync);
+            files = self.edit_and_sync(files, count).await?;
+            edited += count;
+        }
+        self.there_and_back().await
+    }
+
+    /// Memories of every sort, made by the verbs that make them.
+    async fn furnish(&mut self) -> Result<()> {
+        let mut facts: Vec<FactId> = Vec::new();
+        for number in 0..24 {
+            let claim = people::claim(&mut self.rng, number);
+            let mut new = NewMemory { claim, ..NewMemory::saying("") };
+            let now = self.now();
+            let hours = |hours| jiff::SignedDuration::from_hours(hours);
+            if self.rng.random_bool(0.2) {
+                new.valid_from = Some(now - hours(self.rng.random_range(1..9_000)));
+            }
+            if self.rng.random_bool(0.2) {
+                new.valid_until = Some(now + hours(self.rng.random_range(1_000..9_000)));
+            }
+            let caller = match number % 4 {
+                0 => Caller::key(self.tenant, &self.name, "k", Origin::Assistant),
+                1 => {
+                    new.confidence = Some(self.rng.random_range(0.0..=1.0));
+                    (new.tier, new.session) = (Tier::Tentative, Some("s1".to_owned()));
+                    new.turns = vec!["t1".to_owned()];
+                    Caller::extractor(self.tenant, &self.name, Origin::UserTurn)
+                }
+                _ => self.me(),
+            };
+            let request = self.request(caller);
+            let saved = match number % 6 {
+                5 => self.engine.propose(&request, new).await?,
+                _ => self.engine.save(&request, new).await?,
+            };
+            let fact = saved.memories.first().context("a memory")?.version.fact;
+            if number % 6 != 5 {
+                facts.push(fact);
+            }
+        }
+        for (place, fact) in facts.clone().into_iter().enumerate() {
+            let target = Target::Id(fact);
+            let request = self.mine();
+            match place % 7 {
+                1 => drop(self.engine.forget(&request, &target).await?),
+                2 => {
+                    let update = Update::change(Edit::content(&people::words(&mut self.rng)));
+                    self.engine.update(&request, &target, update).await?;
+                }
+                3 if place > 3 => drop(self.engine.delete(&request, &target).await?),
+                4 => {
+                    let other = Target::Id(facts[place - 1 - place % 2]);
+                    // An end that is gone cannot be linked, which is none of our business here.
+                    let _ = self.engine.link(&request, &target, &other, "relates_to").await;
+                }
+                _ => {}
+            }
+        }
+        let mut ids = quipu_core::Ids::new(self.now(), self.rng.random());
+        for _ in 0..3 {
+            let episode = people::episode(&mut self.rng, &mut ids, at(0));
+            self.keep_episode(&episode).await?;
+        }
+        Ok(())
+    }
+
+    /// An episode, as learning would have left it.
+    async fn keep_episode(&self, episode: &quipu_core::Episode) -> Result<()> {
+        let sql = "insert into episode (user_id, tenant_id, episode_id, session_id, first_turn, \
+                   last_turn, title, summary, origin, started_at, ended_at, pass_id, prompt, \
+                   recorded_at) values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)";
+        let (user, tenant) = (self.me().user.uuid(), self.tenant.uuid());
+        self.admin
+            .execute(
+                sql,
+                &[
+                    &user,
+                    &tenant,
+                    &episode.id.uuid(),
+                    &episode.session,
+                    &episode.first_turn,
+                    &episode.last_turn,
+                    &episode.title,
+                    &episode.summary,
+                    &episode.origin.as_str(),
+                    &episode.started_at,
+                    &episode.ended_at,
+                    &episode.pass.uuid(),
+                    &episode.prompt,
+                    &episode.recorded_at,
+                ],
+            )
+            .await?;
+        Ok(())
+    }
+
+    async fn export(&mut self) -> Result<Vec<File>> {
+        let (me, now) = (self.me(), self.now());
+        let first = self.engine.vault_export(&me, now).await?;
+        let mut second = self.engine.vault_export(&me, now).await?;
+        if self.args.plant == Some(Plant::WrongOrder) {
+            swap_lines(&mut second);
+        }
+        ensure!(first == second, "two exports of one memory differ");
+        Ok(first)
+    }
+
+    async fn edit_and_sync(&mut self, mut files: Vec<File>, count: usize) -> Result<Vec<File>> {
+        let (mut edited, expected) = edits::edit(&mut files, count, &mut self.rng);
+        if self.args.plant == Some(Plant::LoseEdit) {
+            edited.clone_from(&files);
+        }
+        let request = self.mine();
+        let synced = self.engine.vault_apply(&request, &edited).await?;
+        ensure!(
+            synced.plan.conflicts.is_empty(),
+            "a conflict with nobody: {:?}",
+            synced.plan.conflicts
+        );
+        let held = |fact: &FactId| synced.plan.held.contains(fact);
+        let base = vault::read(&synced.files).base;
+        let id = |mark: &str| format!("mem_{mark}").parse::<FactId>();
+        for (mark, should) in &expected.lines {
+            let fact = id(mark).context("a mark")?;
+            let is = base.memories.iter().find(|b| b.memory.fact == fact && b.file.is_some());
+            let is =
+                is.map(|b| (b.memory.claim.content.clone(), b.file.clone().unwrap_or_default()));
+            ensure!(held(&fact) || is == *should, "{fact}: {is:?} instead of {should:?}");
+        }
+        for (words, path) in &expected.new {
+            let there = base.memories.iter().any(|b| {
+                b.memory.claim.content == *words && b.file.as_deref() == Some(path.as_str())
+            });
+            ensure!(
+                there,
+                "a new line is missing from {path}: {words:?}; {:?}",
+                synced.plan.problems
+            );
+        }
+        let request = self.mine();
+        let again = self.engine.vault_apply(&request, &synced.files).await?;
+        ensure!(again.operation.is_none(), "an unchanged vault wrote: {:?}", again.plan.steps);
+        ensure!(again.files == synced.files, "an unchanged vault was written anew");
+        self.tally.edits.fetch_add(expected.edits, Ordering::Relaxed);
+        self.tally.syncs.fetch_add(2, Ordering::Relaxed);
+        self.tally.changes.fetch_add(synced.plan.steps.len(), Ordering::Relaxed);
+        self.tally.problems.fetch_add(synced.plan.problems.len(), Ordering::Relaxed);
+        Ok(synced.files)
+    }
+
+    /// Export, wipe, import: the same hashes, and the same files but for the base's own ids.
+    async fn there_and_back(&mut self) -> Result<()> {
+        let me = self.me();
+        let before = self.engine.whole(&me, self.now()).await?;
+        let mut files = self.export().await?;
+        let kept = files.clone();
+        self.spoil(&mut files);
+        let wiped = Moment { now: self.now(), seed: self.rng.random() };
+        self.engine.erase_user(self.tenant, &self.name, wiped).await?;
+        self.engine.create_user(self.tenant, &self.name, None, self.now()).await?;
+        let empty = self.engine.whole(&me, self.now()).await?;
+        ensure!((empty.memories, empty.episodes) == (0, 0), "the wipe left something");
+        // The clock stands still: what ends meanwhile would be another state.
+        let moment = Moment { now: self.now(), seed: self.rng.random() };
+        let synced = self.engine.vault_apply(&Request::new(me.clone(), moment), &files).await?;
+        ensure!(synced.plan.problems.is_empty(), "{:?}", synced.plan.problems);
+        let after = self.engine.whole(&me, self.now()).await?;
+        ensure!(before.hash.memories == after.hash.memories, "the memories are not the same");
+        ensure!(before.hash.episodes == after.hash.episodes, "the episodes are not the same");
+        let pages = |files: &[File]| -> Vec<File> {
+            files.iter().filter(|file| file.path != BASE).cloned().collect()
+        };
+        ensure!(pages(&self.export().await?) == pages(&kept), "the files are not the same");
+        self.tally.memories.fetch_add(after.memories, Ordering::Relaxed);
+        self.tally.episodes.fetch_add(after.episodes, Ordering::Relaxed);
+        Ok(())
+    }
+
+    fn spoil(&self, files: &mut [File]) {
+        let Some(base) = files.iter_mut().find(|file| file.path == BASE) else { return };
+        let forgotten = format!("\"state\":\"{}\"", State::Forgotten.as_str());
+        let drop_line = |text: &str, has: &str| {
+            let mut dropped = false;
+            let keep = |line: &&str| {
+                let drop = !dropped && line.contains(has);
+                dropped |= drop;
+                !drop
+            };
+            text.lines().filter(keep).map(|line| format!("{line}\n")).collect::<String>()
+        };
+        if self.args.plant.is_some() {
+            // The base knows its own hash, and would say so itself; without it the eval has to.
+            base.content = drop_line(&base.content, "{\"quipu\"");
+        }
+        match self.args.plant {
+            Some(Plant::DropForgotten) => base.content = drop_line(&base.content, &forgotten),
+            Some(Plant::DropEpisode) => base.content = drop_line(&base.content, "{\"episode\""),
+            Some(Plant::LoseTag) => {
+                if let Some(start) = base.content.find("\"tags\":[\"") {
+                    let from = start + 8;
+                    let to = base.content[from..].find(']').map_or(from, |end| from + end);
+                    base.content.replace_range(from..to, "");
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+/// Two neighbouring memories change places in some file.
+fn swap_lines(files: &mut [File]) {
+    for file in files.iter_mut().filter(|file| file.path.ends_with(".md")) {
+        let mut lines: Vec<&str> = file.content.lines().collect();
+        let is = |line: &str| line.starts_with("- ");
+        if let Some(at) = lines.windows(2).position(|pair| is(pair[0]) && is(pair[1])) {
+            lines.swap(at, at + 1);
+            file.content = lines.join("\n") + "\n";
+            return;
+        }
+    }
+}
