@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
-use crate::consolidate::still_carried;
+use crate::consolidate::{focus, still_carried};
 use crate::fact::{Evidence, State, Version};
 use crate::id::{EpisodeId, TurnId};
 use crate::origin::Voice;
@@ -54,6 +54,8 @@ pub enum Fate {
 #[derive(Debug, Clone, Default)]
 pub struct Going {
     pub turns: BTreeSet<String>,
+    /// The chat they were said in, which is not the same any more.
+    pub chat: Option<String>,
     /// The chat of each turn that a fact concerned rests on, as far as it is known.
     pub chats: BTreeMap<String, String>,
 }
@@ -66,7 +68,13 @@ impl Going {
 
     fn quotes(&self, item: &Evidence) -> bool {
         item.turn.as_ref().is_some_and(|turn| self.turns.contains(turn))
+            || (is_chat(item) && self.chat.as_ref() == Some(&item.description))
     }
+}
+
+/// Whether it names a whole chat, as the notes do that a night makes.
+fn is_chat(item: &Evidence) -> bool {
+    item.kind == focus::CHAT
 }
 
 /// What becomes of one fact, given every version it ever had. Nothing if it rests on none of what
@@ -133,6 +141,10 @@ fn rested(row: &Version, history: &[Version], going: &Going, stamp: &mut Stamp) 
     let unnamed = |item: &Evidence| item.turn.is_none() && item.kind == "quote";
     rest.claim.evidence.retain(|item| !going.quotes(item) && !unnamed(item));
     if row.is_firm() {
+        return Some(rest);
+    }
+    let chats = |version: &Version| version.claim.evidence.iter().filter(|e| is_chat(e)).count();
+    if rest.turns.is_empty() && chats(&rest) >= focus::OFTEN {
         return Some(rest);
     }
     let last = rest.turns.last()?;
@@ -211,7 +223,7 @@ mod tests {
         let turns = turns.iter().map(|turn| (*turn).to_owned()).collect();
         let chats = [("t1", "a"), ("t2", "b"), ("t3", "b")];
         let chats = chats.map(|(turn, chat)| (turn.to_owned(), chat.to_owned()));
-        Going { turns, chats: chats.into() }
+        Going { turns, chats: chats.into(), chat: None }
     }
 
     fn fate(history: &[Version], turns: &[&str], depth: Depth) -> Option<(Fate, Changes)> {

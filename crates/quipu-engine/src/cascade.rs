@@ -7,18 +7,21 @@ use std::collections::{BTreeMap, BTreeSet};
 use futures_util::try_join;
 use jiff::SignedDuration;
 use quipu_core::cascade as cascade_rules;
+use quipu_core::consolidate::focus::CHAT;
 use quipu_core::limits::{TRASH_DAYS, USAGE_DAYS};
 use quipu_core::recall::passage::of_turn;
 use quipu_core::time::micros;
 use quipu_core::{
-    Caller, Changes, Depth, Episode, EpisodeId, Fate, Going, JobKind, Operation, OperationId,
-    Origin, Session, Sources, Stamp, State, Timestamp, TurnId, Verb, Version, Voice,
+    Caller, Changes, Depth, Episode, EpisodeId, FactId, Fate, Going, JobKind, Operation,
+    OperationId, Origin, Session, Sources, Stamp, State, Timestamp, TurnId, Verb, Version, Voice,
 };
-use quipu_store::{Batch, Scope, cascade, erase, everything, fact, job, ledger, session};
+use quipu_store::erasure::{self, Erasure};
+use quipu_store::{Batch, Scope, cascade, everything, fact, job, ledger, portrait, session};
 
+use crate::erasure::Entry;
 use crate::error::{Error, Result};
 use crate::facts::{
-    Begun, Effect, Memory, Outcome, Reached, Receipt, Touched, Writing, as_memory, reverse,
+    Begun, Effect, Memory, Outcome, Reached, Touched, Writing, as_memory, remove_one, reverse,
 };
 use crate::sessions::job_id;
 use crate::{Engine, Request};
@@ -55,6 +58,7 @@ struct Reach {
     episodes: Vec<Episode>,
     histories: Vec<Vec<Version>>,
     first: i32,
+    portraits: usize,
 }
 
 impl Engine {
@@ -83,15 +87,37 @@ impl Engine {
 
     /// Takes a source away with what rests on it alone. It can be undone as a whole.
     pub async fn withdraw(&self, request: &Request, source: &Source) -> Result<Outcome> {
-        self.take_away(request, source, Depth::Trash).await
+        self.take_away(request, source, Depth::Trash, None).await
     }
 
     /// Removes a source for good, with every quotation of it and everything that rests on it alone.
     pub async fn erase_source(&self, request: &Request, source: &Source) -> Result<Outcome> {
-        self.take_away(request, source, Depth::Erase).await
+        self.take_away(request, source, Depth::Erase, None).await
     }
 
-    async fn take_away(&self, request: &Request, source: &Source, depth: Depth) -> Result<Outcome> {
+    /// Removes again a turn that was erased and that a backup has brought back.
+    pub(crate) async fn erase_turn_again(
+        &self,
+        request: &Request,
+        turn: TurnId,
+        entry: &Entry,
+    ) -> Result<bool> {
+        let scope = self.store.read(request.caller.tenant, request.caller.user).await?;
+        let Some(there) = cascade::turns(&scope, &[turn]).await?.pop() else { return Ok(false) };
+        drop(scope);
+        let source = Source::Turn { session: there.session, number: there.number };
+        self.take_away(request, &source, Depth::Erase, Some(entry)).await?;
+        Ok(true)
+    }
+
+    /// `again` is the journal's entry for what is erased once more.
+    async fn take_away(
+        &self,
+        request: &Request,
+        source: &Source,
+        depth: Depth,
+        again: Option<&Entry>,
+    ) -> Result<Outcome> {
         let mut writing = match self.begin(request).await? {
             Begun::New(writing) => writing,
             Begun::Again(outcome) => return Ok(outcome),
@@ -116,17 +142,8 @@ impl Engine {
         let word = if depth == Depth::Erase { "Erased" } else { "Moved to the trash" };
         let mut outcome = Outcome::of(verb, format!("{word}: {reached}."));
         for id in &removed {
-            let (at, by) = (writing.stamp.at, writing.stamp.operation);
-            let gone = erase::remove(&writing.scope, *id, verb, at, by).await?;
-            outcome.receipts.push(Receipt {
-                fact: *id,
-                erasure: None,
-                erased_at: at,
-                versions: gone.versions,
-                links: gone.links,
-                evidence: gone.evidence,
-                answers: gone.answers,
-            });
+            let receipt = remove_one(&mut writing, verb, *id, None, &mut effect).await?;
+            outcome.receipts.push(receipt);
         }
         effect.also.extend(removed);
         outcome.reached = Some(reached);
@@ -136,7 +153,8 @@ impl Engine {
             episodes: reach.episodes.iter().map(|episode| episode.id).collect(),
             gone: true,
         };
-        effect.with = self.going(&writing, &reach, &sources, depth).await?;
+        let gone = self.going(&mut writing, &reach, &sources, depth, again, &mut effect).await?;
+        effect.with.append(gone);
         effect.sources = Some(sources);
         writing.finish(verb, effect, outcome).await
     }
@@ -144,14 +162,20 @@ impl Engine {
     /// What a source's going writes besides facts.
     async fn going(
         &self,
-        writing: &Writing<'_>,
+        writing: &mut Writing<'_>,
         reach: &Reach,
         sources: &Sources,
         depth: Depth,
+        again: Option<&Entry>,
+        effect: &mut Effect,
     ) -> Result<Batch> {
-        let (scope, stamp) = (&writing.scope, &writing.stamp);
-        let (by, id) = (stamp.operation, reach.session.id.as_str());
+        let id = reach.session.id.as_str();
         let mut batch = Batch::default();
+        if depth == Depth::Erase {
+            on_record(writing, &reach.turns, Verb::Erase, again, effect);
+        }
+        let (scope, stamp) = (&writing.scope, &writing.stamp);
+        let by = stamp.operation;
         if depth == Depth::Erase {
             let cited: Vec<TurnId> = match reach.whole {
                 true => cascade::turn_ids(scope, id, 1, MOST_TURNS).await?,
@@ -216,7 +240,7 @@ impl Engine {
         for id in cascade::citing(&writing.scope, &names).await? {
             let history = fact::history(&writing.scope, id).await?;
             let chats = chats_of(&writing.scope, std::slice::from_ref(&history)).await?;
-            let going = Going { turns: going.clone(), chats };
+            let going = Going { turns: going.clone(), chats, chat: None };
             let (voice, stamp) = (request.caller.voice, &mut writing.stamp);
             let becomes = cascade_rules::without(&history, &going, Depth::Erase, voice, stamp)?;
             // What its person has brought back since, although its source stayed away, is theirs.
@@ -224,6 +248,7 @@ impl Engine {
                 merge(&mut effect.changes, changes);
             }
         }
+        on_record(&mut writing, &turns, Verb::Purge, None, &mut effect);
         let (scope, by) = (&writing.scope, writing.stamp.operation);
         cascade::erase(&mut effect.with, scope, &turns, &episodes, by, at);
         for id in &chats {
@@ -262,6 +287,34 @@ impl Engine {
             }
         }
         self.session(&request.caller, id, request.moment.now).await
+    }
+}
+
+/// Puts turns that go for good on record, and into the journal.
+fn on_record(
+    writing: &mut Writing<'_>,
+    turns: &[TurnId],
+    verb: Verb,
+    again: Option<&Entry>,
+    effect: &mut Effect,
+) {
+    let (at, by) = (writing.stamp.at, writing.stamp.operation);
+    for turn in turns {
+        let erasure = Erasure {
+            id: again.map_or_else(|| writing.stamp.ids.erasure(), |entry| entry.id),
+            fact: None,
+            turn: Some(*turn),
+            verb,
+            operation: Some(by),
+            erased_at: again.map_or(at, |entry| entry.at),
+            removed: erasure::Rows::from([("turn".to_owned(), 1)]),
+            replayed: again.is_some(),
+            scrubbed_at: None,
+        };
+        erasure::insert(&mut effect.with, &writing.scope, &erasure);
+        if again.is_none() {
+            effect.erased.push(Entry::of(&writing.scope, &erasure));
+        }
     }
 }
 
@@ -428,11 +481,12 @@ async fn reach(scope: &Scope, source: &Source, depth: Depth) -> Result<Reach> {
         Depth::Trash => cascade::citing(scope, &names).await?,
         Depth::Erase => cascade::ever_citing(scope, &names).await?,
     };
+    facts.extend(cascade::noting(scope, CHAT, &name).await?);
     if whole {
         facts.extend(cascade::said_in(scope, &name).await?);
-        facts.sort_unstable();
-        facts.dedup();
     }
+    facts.sort_unstable();
+    facts.dedup();
     let mut histories = Vec::new();
     for id in facts {
         histories.push(fact::history(scope, id).await?);
@@ -444,8 +498,10 @@ async fn reach(scope: &Scope, source: &Source, depth: Depth) -> Result<Reach> {
         let lost = versions.flat_map(|v| v.turns.iter()).filter(|turn| !chats.contains_key(*turn));
         going.extend(lost.cloned());
     }
-    let going = Going { turns: going, chats };
-    Ok(Reach { session, whole, turns, going, episodes, histories, first })
+    let cited: Vec<FactId> = histories.iter().filter_map(|h| h.first()).map(|v| v.fact).collect();
+    let portraits = portrait::count_citing(scope, &cited).await?;
+    let going = Going { turns: going, chats, chat: Some(name) };
+    Ok(Reach { session, whole, portraits, turns, going, episodes, histories, first })
 }
 
 /// The chats of the turns that these facts rest on.
@@ -476,8 +532,12 @@ fn fates<'r>(
 }
 
 fn counted(reach: &Reach, fates: impl Iterator<Item = Fate>) -> Reached {
-    let mut reached =
-        Reached { turns: reach.turns.len(), episodes: reach.episodes.len(), ..Reached::default() };
+    let mut reached = Reached {
+        turns: reach.turns.len(),
+        episodes: reach.episodes.len(),
+        portraits: reach.portraits,
+        ..Reached::default()
+    };
     for fate in fates {
         match fate {
             Fate::Withdrawn => reached.withdrawn += 1,

@@ -93,7 +93,7 @@ pub async fn pack(engine: &Engine, caller: &Caller, now: Timestamp) -> anyhow::R
     let mut packing = Packing::begin()?;
     packing.file(archive::README)?;
     packing.write(archive::README_TEXT.as_bytes())?;
-    pack_markdown(&mut packing, &export).await?;
+    pack_markdown(&mut packing, &export, now).await?;
     pack_rows(&mut packing, &export).await?;
     packing.json(archive::POLICY, &export.policy().await?)?;
     packing.json(archive::DOMAINS, &export.domains().await?)?;
@@ -105,10 +105,14 @@ pub async fn pack(engine: &Engine, caller: &Caller, now: Timestamp) -> anyhow::R
     Ok(file)
 }
 
-async fn pack_markdown(packing: &mut Packing, export: &Export) -> anyhow::Result<()> {
-    for (name, page) in archive::markdown(&export.standing().await?) {
-        packing.file(&format!("{MARKDOWN}{name}"))?;
-        packing.write(page.as_bytes())?;
+async fn pack_markdown(
+    packing: &mut Packing,
+    export: &Export,
+    now: Timestamp,
+) -> anyhow::Result<()> {
+    for page in export.pages(now).await? {
+        packing.file(&format!("{MARKDOWN}{}", page.path))?;
+        packing.write(page.content.as_bytes())?;
     }
     Ok(())
 }

@@ -6,8 +6,9 @@ create table erasure (
   user_id      uuid not null,
   tenant_id    uuid not null,
   erasure_id   uuid not null,
-  -- The memory that was removed; null if everything about the user was.
+  -- The memory or the turn that was removed; both null if everything about the user was.
   fact_id      uuid,
+  turn_id      uuid,
   verb         text not null check (verb in ('erase', 'purge')),
   -- The operation that removed a memory. What removes a user leaves no operation behind.
   operation_id uuid,

@@ -33,6 +33,16 @@ pub async fn said_in(scope: &Scope, session: &str) -> Result<Vec<FactId>> {
     facts(scope, SQL, &[&scope.user().uuid(), &session]).await
 }
 
+/// The notes that rest on a chat as a whole.
+pub async fn noting(scope: &Scope, kind: &str, session: &str) -> Result<Vec<FactId>> {
+    const SQL: &str = "select distinct fact_id from fact_version where user_id = $1 \
+                         and known_until is null and state <> 'trashed' and extracted \
+                         and evidence @> jsonb_build_array( \
+                               jsonb_build_object('type', $2::text, 'description', $3::text)) \
+                        order by fact_id";
+    facts(scope, SQL, &[&scope.user().uuid(), &kind, &session]).await
+}
+
 async fn facts(scope: &Scope, sql: &'static str, params: &[Param<'_>]) -> Result<Vec<FactId>> {
     let rows = scope.query(sql, params).await?;
     all(&rows, |row| Ok(FactId::from_uuid(Columns::of(row, "fact_version").take()?)))

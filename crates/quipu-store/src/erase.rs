@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use quipu_core::{FactId, OperationId, Timestamp, Verb};
+use quipu_core::{FactId, OperationId, Timestamp, TurnId, Verb};
 
 use crate::context;
 use crate::error::Result;
@@ -45,6 +45,15 @@ pub async fn existing(scope: &Scope, facts: &[FactId]) -> Result<Vec<FactId>> {
 pub async fn gone(scope: &Scope, facts: &[FactId]) -> Result<Vec<FactId>> {
     const SQL: &str = "select fact_id from tombstone where user_id = $1 and fact_id = any($2)";
     ids(scope, SQL, facts).await
+}
+
+/// Those of these turns that were erased or purged.
+pub async fn gone_turns(scope: &Scope, turns: &[TurnId]) -> Result<Vec<TurnId>> {
+    const SQL: &str = "select fact_id from tombstone where user_id = $1 and fact_id = any($2) \
+                         and kind = 'turn'";
+    let asked: Vec<uuid::Uuid> = turns.iter().map(|turn| turn.uuid()).collect();
+    let rows = scope.query(SQL, &[&scope.user().uuid(), &asked]).await?;
+    all(&rows, |row| Ok(TurnId::from_uuid(Columns::of(row, "tombstone").take()?)))
 }
 
 async fn ids(scope: &Scope, sql: &'static str, facts: &[FactId]) -> Result<Vec<FactId>> {

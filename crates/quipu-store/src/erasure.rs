@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use quipu_core::{ErasureId, FactId, OperationId, TenantId, Timestamp, UserId, Verb};
+use quipu_core::{ErasureId, FactId, OperationId, TenantId, Timestamp, TurnId, UserId, Verb};
 use tokio_postgres::Row;
 use uuid::Uuid;
 
@@ -19,8 +19,9 @@ pub type Rows = BTreeMap<String, i64>;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Erasure {
     pub id: ErasureId,
-    /// The memory that was removed, or nothing if everything about the user was.
+    /// The memory or the turn that was removed; neither if everything about the user was.
     pub fact: Option<FactId>,
+    pub turn: Option<TurnId>,
     pub verb: Verb,
     pub operation: Option<OperationId>,
     pub erased_at: Timestamp,
@@ -38,6 +39,7 @@ pub struct Known {
     pub user: UserId,
     pub id: ErasureId,
     pub fact: Option<FactId>,
+    pub turn: Option<TurnId>,
     pub erased_at: Timestamp,
     /// Whether the files have been rewritten without it.
     pub scrubbed: bool,
@@ -154,6 +156,7 @@ fn erasure(row: &Row) -> Result<Erasure> {
     Ok(Erasure {
         id: ErasureId::from_uuid(c.take()?),
         fact: c.take::<Option<Uuid>>()?.map(FactId::from_uuid),
+        turn: c.take::<Option<Uuid>>()?.map(TurnId::from_uuid),
         verb: c.word(Verb::parse)?,
         operation: c.take::<Option<Uuid>>()?.map(OperationId::from_uuid),
         erased_at: c.take()?,
@@ -165,9 +168,9 @@ fn erasure(row: &Row) -> Result<Erasure> {
 
 /// Puts an erasure on record.
 pub fn insert(batch: &mut Batch, scope: &Scope, new: &Erasure) {
-    const SQL: &str = "insert into erasure (user_id, tenant_id, erasure_id, fact_id, verb, \
-                       operation_id, erased_at, removed, replayed) \
-                       values ($1, $2, $3, $4, $5, $6, $7, $8, $9)";
+    const SQL: &str = "insert into erasure (user_id, tenant_id, erasure_id, fact_id, turn_id, \
+                       verb, operation_id, erased_at, removed, replayed) \
+                       values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)";
     batch.push(
         SQL,
         vec![
@@ -175,6 +178,7 @@ pub fn insert(batch: &mut Batch, scope: &Scope, new: &Erasure) {
             Box::new(scope.tenant().uuid()),
             Box::new(new.id.uuid()),
             Box::new(new.fact.map(FactId::uuid)),
+            Box::new(new.turn.map(TurnId::uuid)),
             Box::new(new.verb.as_str()),
             Box::new(new.operation.map(OperationId::uuid)),
             Box::new(new.erased_at),
@@ -186,7 +190,7 @@ pub fn insert(batch: &mut Batch, scope: &Scope, new: &Erasure) {
 
 /// The latest erasures about the user, newest first.
 pub async fn latest(scope: &Scope, limit: i64) -> Result<Vec<Erasure>> {
-    const SQL: &str = "select erasure_id, fact_id, verb, operation_id, erased_at, removed, \
+    const SQL: &str = "select erasure_id, fact_id, turn_id, verb, operation_id, erased_at, removed, \
                        replayed, scrubbed_at from erasure where user_id = $1 \
                        order by erased_at desc, erasure_id desc limit $2";
     all(&scope.query(SQL, &[&scope.user().uuid(), &limit]).await?, erasure)
@@ -207,7 +211,7 @@ impl Store {
 
     /// Every erasure that has happened in this database, whoever it is about, oldest first.
     pub async fn erasures(&self) -> Result<Vec<Known>> {
-        const SQL: &str = "select tenant_id, user_id, erasure_id, fact_id, erased_at, \
+        const SQL: &str = "select tenant_id, user_id, erasure_id, fact_id, turn_id, erased_at, \
                            scrubbed_at is not null from erasure order by erased_at, erasure_id";
         let mut connection = self.pool.get().await?;
         let transaction = connection.transaction().await?;
@@ -221,6 +225,7 @@ impl Store {
                 user: UserId::from_uuid(c.take()?),
                 id: ErasureId::from_uuid(c.take()?),
                 fact: c.take::<Option<Uuid>>()?.map(FactId::from_uuid),
+                turn: c.take::<Option<Uuid>>()?.map(TurnId::from_uuid),
                 erased_at: c.take()?,
                 scrubbed: c.take()?,
             })

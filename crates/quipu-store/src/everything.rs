@@ -141,7 +141,8 @@ pub async fn episodes_after(
     const SQL: &str = concat!(
         "select ",
         episode_columns!(),
-        " from episode where user_id = $1 and ($2::uuid is null or episode_id > $2) \
+        " from episode where user_id = $1 and withdrawn_by is null \
+           and ($2::uuid is null or episode_id > $2) \
           order by episode_id limit $3"
     );
     let params: [Param<'_>; 3] = [&scope.user().uuid(), &after.map(EpisodeId::uuid), &limit];
@@ -173,7 +174,8 @@ pub async fn turns_after(
     const SQL: &str = concat!(
         "select ",
         turn_columns!(),
-        " from turn where user_id = $1 and ($2::text is null or (session_id, number) > ($2, $3)) \
+        " from turn where user_id = $1 and withdrawn_by is null \
+           and ($2::text is null or (session_id, number) > ($2, $3)) \
            and session_id not in (select session_id from session where user_id = $1 and incognito) \
           order by session_id, number limit $4"
     );

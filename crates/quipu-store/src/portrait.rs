@@ -107,3 +107,13 @@ pub fn remove_citing(batch: &mut Batch, scope: &Scope, facts: &[FactId]) {
         batch.push(SQL, vec![Box::new(scope.user().uuid()), Box::new(facts)]);
     }
 }
+
+/// How many portraits cite one of these facts.
+pub async fn count_citing(scope: &Scope, facts: &[FactId]) -> Result<usize> {
+    const SQL: &str = "select 1 from portrait where user_id = $1 and facts && $2";
+    if facts.is_empty() {
+        return Ok(0);
+    }
+    let facts: Vec<Uuid> = facts.iter().map(|fact| fact.uuid()).collect();
+    Ok(scope.query(SQL, &[&scope.user().uuid(), &facts]).await?.len())
+}

@@ -70,6 +70,11 @@ pub async fn nowhere(room: &Room, caller: &Caller, words: &[String]) -> Result<(
     let found = room.engine.recall(caller, &recall, room.moment().now).await?;
     met.extend(found.memories.iter().map(|f| ("recall", f.memory.version.claim.content.clone())));
     met.extend(found.turns.iter().map(|f| ("recall", f.turn.content.clone())));
+    let portraits = room.engine.portraits(caller, room.moment().now).await?;
+    met.extend(portraits.iter().map(|made| ("a portrait", made.portrait.markdown())));
+    let files = room.engine.vault_export(caller, room.moment().now).await?;
+    let pages = files.into_iter().filter(|file| !file.path.starts_with('.'));
+    met.extend(pages.map(|file| ("the vault", file.content)));
     for word in words {
         if let Some((place, text)) = met.iter().find(|(_, text)| text.contains(word.as_str())) {
             bail!("{word:?} is supported by nothing and was met in {place}: {text}");

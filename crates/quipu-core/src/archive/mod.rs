@@ -8,7 +8,6 @@
 //! hold, [`as_said_by`] takes away whatever trust the one who brings it does not have.
 
 mod check;
-mod markdown;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -26,7 +25,6 @@ use crate::state_hash::StateHash;
 use crate::time::Timestamp;
 
 pub use check::faults;
-pub use markdown::markdown;
 
 /// What a manifest says it is of.
 pub const FORMAT: &str = "quipu-export";

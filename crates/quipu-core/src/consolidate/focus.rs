@@ -16,6 +16,8 @@ use crate::time::Timestamp;
 /// Out of how many chats, and in how many of them it must come up (R103).
 pub const LOOKED_AT: usize = 10;
 pub const OFTEN: usize = 6;
+/// The kind of evidence that names a whole chat.
+pub const CHAT: &str = "chat";
 /// How long it is remembered.
 const LASTS: SignedDuration = SignedDuration::from_hours(24 * 30);
 /// How many topics one night notes.
@@ -141,7 +143,7 @@ pub fn note(topic: &Topic, domains: &[Domain]) -> Option<(Claim, f32)> {
     if asks {
         return None;
     }
-    let evidence = topic.sessions.iter().map(|session| Evidence::of("chat", session));
+    let evidence = topic.sessions.iter().map(|session| Evidence::of(CHAT, session));
     let claim = Claim {
         category: Category::Context,
         memory_type: MemoryType::Task,

@@ -3,13 +3,13 @@
 //! go again. It holds ids and times and nothing of what was erased.
 //!
 //! One line for each erasure, only ever appended:
-//! `<when> <tenant> <user> <memory, or -> <erasure> <first eight characters of the line's SHA-256>`
+//! `<when> <tenant> <user> <memory, turn, or -> <erasure> <first eight characters of the line's SHA-256>`
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
 use std::path::{Path, PathBuf};
 
-use quipu_core::{ErasureId, FactId, TenantId, Timestamp, UserId};
+use quipu_core::{ErasureId, FactId, TenantId, Timestamp, TurnId, UserId};
 use quipu_store::Scope;
 use quipu_store::erasure::{Erasure, Known};
 use sha2::{Digest, Sha256};
@@ -20,8 +20,9 @@ pub struct Entry {
     pub at: Timestamp,
     pub tenant: TenantId,
     pub user: UserId,
-    /// The memory that was erased, or nothing if everything about the user was.
+    /// The memory or the turn that was erased; neither if everything about the user was.
     pub fact: Option<FactId>,
+    pub turn: Option<TurnId>,
     pub id: ErasureId,
 }
 
@@ -32,13 +33,16 @@ impl Entry {
             tenant: scope.tenant(),
             user: scope.user(),
             fact: erasure.fact,
+            turn: erasure.turn,
             id: erasure.id,
         }
     }
 
     fn print(&self) -> String {
-        let fact = self.fact.map_or_else(|| "-".to_owned(), |fact| fact.to_string());
-        let said = format!("{} {} {} {fact} {}", self.at, self.tenant, self.user, self.id);
+        let what = self.fact.map(|fact| fact.to_string());
+        let what = what.or_else(|| self.turn.map(|turn| turn.to_string()));
+        let what = what.unwrap_or_else(|| "-".to_owned());
+        let said = format!("{} {} {} {what} {}", self.at, self.tenant, self.user, self.id);
         format!("{said} {}\n", digest(&said))
     }
 
@@ -49,23 +53,22 @@ impl Entry {
         }
         let mut words = said.split(' ');
         let mut next = || words.next();
-        Some(Self {
-            at: next()?.parse().ok()?,
-            tenant: next()?.parse().ok()?,
-            user: next()?.parse().ok()?,
-            fact: match next()? {
-                "-" => None,
-                fact => Some(fact.parse().ok()?),
-            },
-            id: next()?.parse().ok()?,
-        })
+        let (at, tenant) = (next()?.parse().ok()?, next()?.parse().ok()?);
+        let user = next()?.parse().ok()?;
+        let what = next()?;
+        // The prefix of an id says what it is of.
+        let (fact, turn) = (what.parse().ok(), what.parse().ok());
+        let known = what == "-" || fact.is_some() || turn.is_some();
+        known.then_some(())?;
+        Some(Self { at, tenant, user, fact, turn, id: next()?.parse().ok()? })
     }
 }
 
 impl From<&Known> for Entry {
     fn from(known: &Known) -> Self {
-        let Known { tenant, user, id, fact, erased_at, .. } = known;
-        Self { at: *erased_at, tenant: *tenant, user: *user, fact: *fact, id: *id }
+        let Known { tenant, user, id, fact, turn, erased_at, .. } = known;
+        let (tenant, user, id) = (*tenant, *user, *id);
+        Self { at: *erased_at, tenant, user, fact: *fact, turn: *turn, id }
     }
 }
 
@@ -157,7 +160,7 @@ mod tests {
         let mut ids = quipu_core::Ids::new(at, [3; 16]);
         let tenant = TenantId::named("acme");
         let user = UserId::named(tenant, "alice");
-        Entry { at, tenant, user, fact: fact.then(|| ids.fact()), id: ids.erasure() }
+        Entry { at, tenant, user, fact: fact.then(|| ids.fact()), turn: None, id: ids.erasure() }
     }
 
     /// A file of the test's own.

@@ -47,6 +47,7 @@ pub struct Replayed {
     /// Users and memories that were there again, and were removed again.
     pub users: usize,
     pub memories: usize,
+    pub turns: usize,
     /// Erasures that this database knew of and the journal did not.
     pub added: usize,
 }
@@ -102,6 +103,7 @@ impl Engine {
         let erasure = Erasure {
             id: Ids::new(now, moment.seed).erasure(),
             fact: None,
+            turn: None,
             verb: Verb::Erase,
             operation: None,
             erased_at: now,
@@ -213,13 +215,17 @@ impl Engine {
                 continue;
             }
             let moment = Moment { seed: seed_of(moment.seed, number), ..moment };
-            match entry.fact {
-                Some(fact) => {
-                    let request = Request::new(of_the_journal(entry), moment);
+            let request = Request::new(of_the_journal(entry), moment);
+            match (entry.fact, entry.turn) {
+                (Some(fact), _) => {
                     replayed.memories +=
                         usize::from(self.erase_again(&request, fact, entry).await?);
                 }
-                None => replayed.users += usize::from(self.erase_user_again(entry).await?),
+                (None, Some(turn)) => {
+                    replayed.turns +=
+                        usize::from(self.erase_turn_again(&request, turn, entry).await?);
+                }
+                (None, None) => replayed.users += usize::from(self.erase_user_again(entry).await?),
             }
         }
         let written: HashSet<_> = entries.iter().map(|entry| entry.id).collect();
@@ -242,6 +248,7 @@ impl Engine {
         let erasure = Erasure {
             id: entry.id,
             fact: None,
+            turn: None,
             verb: Verb::Erase,
             operation: None,
             erased_at: entry.at,
@@ -263,7 +270,10 @@ impl Engine {
     pub async fn sweep_erased(&self) -> Result<i64> {
         let mut swept = 0;
         let known = self.store.erasures().await?;
-        for of in known.iter().filter(|known| known.fact.is_none() && !known.scrubbed) {
+        for of in known
+            .iter()
+            .filter(|known| known.fact.is_none() && known.turn.is_none() && !known.scrubbed)
+        {
             let scope = self.store.write(of.tenant, of.user).await?;
             let user = directory::me(&scope).await?;
             if user.is_some_and(|user| user.deleted_at.is_some()) {

@@ -2,7 +2,7 @@
 //! much, and none of what it said; it is signed, so that it can be shown to somebody else, and read
 //! without a server.
 
-use quipu_core::{ErasureId, FactId, OperationId, TenantId, Timestamp, UserId, Verb};
+use quipu_core::{ErasureId, FactId, OperationId, TenantId, Timestamp, TurnId, UserId, Verb};
 use quipu_store::erasure::{Erasure, Rows};
 use ring::signature::{ED25519, Ed25519KeyPair, KeyPair as _, UnparsedPublicKey};
 use serde::{Deserialize, Serialize};
@@ -12,11 +12,12 @@ use serde_json::{Value, json};
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Receipt {
     pub id: ErasureId,
-    /// `user` or `memory`.
+    /// `user`, `memory` or `turn`.
     pub erased: String,
     pub tenant_id: TenantId,
     pub user_id: UserId,
     pub memory_id: Option<FactId>,
+    pub turn_id: Option<TurnId>,
     pub operation_id: Option<OperationId>,
     /// `erase`, or `purge` for what had lain in the trash.
     pub verb: Verb,
@@ -50,10 +51,16 @@ impl Receipt {
         };
         Self {
             id: erasure.id,
-            erased: if erasure.fact.is_some() { "memory" } else { "user" }.into(),
+            erased: match (erasure.fact, erasure.turn) {
+                (Some(_), _) => "memory",
+                (_, Some(_)) => "turn",
+                _ => "user",
+            }
+            .into(),
             tenant_id: tenant,
             user_id: user,
             memory_id: erasure.fact,
+            turn_id: erasure.turn,
             operation_id: erasure.operation,
             verb: erasure.verb,
             erased_at: erasure.erased_at,
@@ -189,6 +196,7 @@ mod tests {
         let erasure = Erasure {
             id: ids.erasure(),
             fact: Some(ids.fact()),
+            turn: None,
             verb: Verb::Erase,
             operation: Some(ids.operation()),
             erased_at: at,

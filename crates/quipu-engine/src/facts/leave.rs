@@ -5,7 +5,7 @@ use jiff::SignedDuration;
 use quipu_core::limits::{IDEMPOTENCY_DAYS, TRASH_DAYS, USAGE_DAYS};
 use quipu_core::{CallerKind, FactId, Refusal, State, Verb, Version, record};
 use quipu_store::erasure::Erasure;
-use quipu_store::{Batch, context, erase, erasure, fact, idempotency, operation};
+use quipu_store::{context, erase, erasure, fact, idempotency, operation};
 
 use super::outcome::{Outcome, Receipt};
 use super::target::Target;
@@ -155,37 +155,49 @@ async fn remove(
     again: Option<&Entry>,
 ) -> Result<Outcome> {
     let mut outcome = Outcome::of(verb, message);
-    let (mut with, mut erased) = (Batch::default(), Vec::new());
+    let mut effect = Effect::default();
     for id in &facts {
-        let (at, by) = (writing.stamp.at, writing.stamp.operation);
-        let counted = erasure::count_fact(&writing.scope, *id).await?;
-        let removed = erase::remove(&writing.scope, *id, verb, at, by).await?;
-        let on_record = Erasure {
-            id: again.map_or_else(|| writing.stamp.ids.erasure(), |entry| entry.id),
-            fact: Some(*id),
-            verb,
-            operation: Some(by),
-            erased_at: again.map_or(at, |entry| entry.at),
-            removed: counted,
-            replayed: again.is_some(),
-            scrubbed_at: None,
-        };
-        erasure::insert(&mut with, &writing.scope, &on_record);
-        if again.is_none() {
-            erased.push(Entry::of(&writing.scope, &on_record));
-        }
-        outcome.receipts.push(Receipt {
-            fact: *id,
-            erasure: Some(on_record.id),
-            erased_at: at,
-            versions: removed.versions,
-            links: removed.links,
-            evidence: removed.evidence,
-            answers: removed.answers,
-        });
+        outcome.receipts.push(remove_one(&mut writing, verb, *id, again, &mut effect).await?);
     }
-    let effect = Effect { also: facts, with, erased, ..Effect::default() };
+    effect.also = facts;
     writing.finish(verb, effect, outcome).await
+}
+
+/// Removes one fact for good, and puts it on record and into the journal with the rest of the effect.
+pub(crate) async fn remove_one(
+    writing: &mut Writing<'_>,
+    verb: Verb,
+    fact: FactId,
+    again: Option<&Entry>,
+    effect: &mut Effect,
+) -> Result<Receipt> {
+    let (at, by) = (writing.stamp.at, writing.stamp.operation);
+    let counted = erasure::count_fact(&writing.scope, fact).await?;
+    let removed = erase::remove(&writing.scope, fact, verb, at, by).await?;
+    let on_record = Erasure {
+        id: again.map_or_else(|| writing.stamp.ids.erasure(), |entry| entry.id),
+        fact: Some(fact),
+        turn: None,
+        verb,
+        operation: Some(by),
+        erased_at: again.map_or(at, |entry| entry.at),
+        removed: counted,
+        replayed: again.is_some(),
+        scrubbed_at: None,
+    };
+    erasure::insert(&mut effect.with, &writing.scope, &on_record);
+    if again.is_none() {
+        effect.erased.push(Entry::of(&writing.scope, &on_record));
+    }
+    Ok(Receipt {
+        fact,
+        erasure: Some(on_record.id),
+        erased_at: at,
+        versions: removed.versions,
+        links: removed.links,
+        evidence: removed.evidence,
+        answers: removed.answers,
+    })
 }
 
 fn is_gone(version: &Version) -> bool {

@@ -19,6 +19,7 @@ mod write;
 pub use confirm::Decision;
 pub(crate) use contradict::CONTRADICTS;
 pub use contradict::{Contradiction, True};
+pub(crate) use leave::remove_one;
 pub use link::LinkView;
 pub use outcome::{Memory, Outcome, Reached, Receipt};
 pub use quipu_store::list::{Filter, Place};

@@ -2,6 +2,7 @@
 
 use quipu_core::archive::DomainLine;
 use quipu_core::policy::Patch;
+use quipu_core::vault::{self, File};
 use quipu_core::{
     Caller, Episode, EpisodeId, FactId, Link, LinkId, Operation, Session, Timestamp, Turn, Version,
 };
@@ -34,9 +35,12 @@ impl Export {
         whole(&self.scope).await
     }
 
-    /// The versions that are known now.
-    pub async fn standing(&self) -> Result<Vec<Version>> {
-        Ok(everything::versions(&self.scope).await?)
+    /// The pages for people: the files of the vault, without what it keeps for itself.
+    pub async fn pages(&self, now: Timestamp) -> Result<Vec<File>> {
+        let held = crate::vault::held(&self.scope).await?;
+        let mut files = vault::render(&held, now, &vault::Kept::default());
+        files.retain(|file| !file.path.starts_with('.'));
+        Ok(files)
     }
 
     /// Every version of the next facts: of those in the trash, or of the others.

@@ -11,7 +11,7 @@ use quipu_core::recall::passage::of_turn;
 use quipu_core::time::micros;
 use quipu_core::{
     CallerKind, Changes, Episode, FactId, Force, Operation, Session, SessionState, State, Turn,
-    Verb, Version,
+    TurnId, Verb, Version,
 };
 use quipu_store::context::{self, Usage};
 use quipu_store::passage::{self, Change};
@@ -256,7 +256,14 @@ impl Engine {
         let (mut batch, mut passages, mut counts) =
             (Batch::default(), Vec::new(), Counts::default());
         let chats = chats.into_iter().filter(|chat| !there.contains(&chat.session.id));
-        for Chat { session, turns, episodes } in chats {
+        for Chat { session, mut turns, mut episodes } in chats {
+            // What was erased is gone, and so is whatever tells of it.
+            let ids: Vec<TurnId> = turns.iter().map(|turn| turn.id).collect();
+            let erased = erase::gone_turns(&scope, &ids).await?;
+            let gone: Vec<i32> =
+                turns.iter().filter(|t| erased.contains(&t.id)).map(|t| t.number).collect();
+            turns.retain(|turn| !erased.contains(&turn.id));
+            episodes.retain(|e| !gone.iter().any(|n| (e.first_turn..=e.last_turn).contains(n)));
             session::put_back(&mut batch, &scope, &session);
             session::insert_turns(&mut batch, &scope, &session.id, &turns);
             import::add_item(

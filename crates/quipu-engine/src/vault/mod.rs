@@ -80,7 +80,7 @@ impl Engine {
 }
 
 /// Everything that a vault shows.
-async fn held(scope: &Scope) -> Result<Held> {
+pub(crate) async fn held(scope: &Scope) -> Result<Held> {
     let (versions, links, episodes) = try_join!(
         everything::versions(scope),
         everything::links(scope),

@@ -177,9 +177,10 @@ fn tell(signed: &Value) -> anyhow::Result<()> {
     let text = |name: &str| receipt[name].as_str().unwrap_or_default().to_owned();
     let rows: i64 =
         receipt["removed"].as_object().into_iter().flatten().filter_map(|(_, n)| n.as_i64()).sum();
-    let what = match receipt["memory_id"].as_str() {
-        Some(memory) => format!("memory {memory}"),
-        None => format!("user {}", text("user_id")),
+    let what = match (receipt["memory_id"].as_str(), receipt["turn_id"].as_str()) {
+        (Some(memory), _) => format!("memory {memory}"),
+        (None, Some(turn)) => format!("turn {turn}"),
+        (None, None) => format!("user {}", text("user_id")),
     };
     say(&format!("{}  {}  {what}  {rows} rows", text("erased_at"), text("id")))?;
     let files = match receipt["files_done_at"].as_str() {

@@ -128,12 +128,13 @@ impl ErasureJournal {
         let journal = Journal::open(path)
             .with_context(|| format!("the erasure journal {} cannot be used", path.display()))?;
         let engine = engine.with_journal(journal);
-        let Replayed { entries, users, memories, added } =
+        let Replayed { entries, users, memories, turns, added } =
             engine.replay_erasures(crate::clock::moment()).await?;
-        if users + memories > 0 {
+        if users + memories + turns > 0 {
             tracing::warn!(
                 users,
                 memories,
+                turns,
                 "a backup had brought back what was erased; removed again"
             );
         }

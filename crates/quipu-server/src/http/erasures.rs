@@ -104,11 +104,12 @@ pub async fn preview_erasure(
 pub struct ErasureReceipt {
     #[schema(example = "era_01hx3v9d0kf7rtm4q5wz8yb2cc")]
     id: String,
-    /// `user` or `memory`.
+    /// `user`, `memory` or `turn`.
     erased: String,
     tenant_id: String,
     user_id: String,
     memory_id: Option<String>,
+    turn_id: Option<String>,
     operation_id: Option<String>,
     /// `erase`, or `purge` for what had lain in the trash.
     verb: &'static str,
@@ -154,6 +155,7 @@ impl From<SignedReceipt> for SignedReceiptView {
                 tenant_id: receipt.tenant_id.to_string(),
                 user_id: receipt.user_id.to_string(),
                 memory_id: receipt.memory_id.map(|id| id.to_string()),
+                turn_id: receipt.turn_id.map(|id| id.to_string()),
                 operation_id: receipt.operation_id.map(|id| id.to_string()),
                 verb: receipt.verb.as_str(),
                 erased_at: receipt.erased_at,
