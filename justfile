@@ -83,6 +83,26 @@ screens *args:
 extraction *args:
     @url="$(scripts/postgres url)" && DATABASE_URL="$url" cargo run --profile fast -p quipu-evals -- extraction "$@"
 
+# Random histories of learning, deleting and undoing; what is gone is gone from everything.
+reversible *args:
+    @url="$(scripts/postgres url)" && DATABASE_URL="$url" cargo run --profile fast -p quipu-evals -- reversible "$@"
+
+# Nights: with --hostile under a model that lies, else what a night costs.
+nights *args:
+    @url="$(scripts/postgres url)" && DATABASE_URL="$url" cargo run --profile fast -p quipu-evals -- nights "$@"
+
+# Markdown vaults of generated people, edited, synced, wiped and brought back.
+vault *args:
+    @url="$(scripts/postgres url)" && DATABASE_URL="$url" cargo run --profile fast -p quipu-evals -- vault "$@"
+
+# Reads mutated vaults; `--seconds 600` for the long form.
+fuzz-vault *args:
+    cargo run --profile fast -p quipu-evals -- fuzz-vault "$@"
+
+# Erases people under load and kills, and searches every file for their words.
+erasure *args: _server
+    cargo run --profile fast -p quipu-evals -- erasure "$@"
+
 # What recall costs beside a bare hybrid statement; needs --models DIR.
 recall *args: _server
     cargo run --profile fast -p quipu-evals -- recall "$@"
