@@ -3,7 +3,7 @@
 use jiff::SignedDuration;
 use serde::{Deserialize, Serialize};
 
-use crate::fact::{Claim, Force};
+use crate::fact::{Category, Claim, Force, Kind, MemoryType};
 use crate::time::{Timestamp, micros};
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -14,17 +14,22 @@ pub struct Domain {
     pub sensitive: bool,
     /// Nothing at all is kept here until its person opens the domain.
     pub requires_opt_in: bool,
-    /// How long a soft memory lasts here unless it says otherwise.
+    /// How long circumstances last here unless they say otherwise.
     pub default_expiration_days: Option<i32>,
     /// Ships with Quipu, for every tenant.
     pub builtin: bool,
 }
 
 impl Domain {
-    /// When a memory that is kept here from a time on ends by itself, if nobody says otherwise. What
-    /// must be respected never does (R146).
+    /// When a memory that is kept here from a time on ends by itself, if nobody says otherwise. Only
+    /// circumstances do: a task, a project, how things stand. What must be respected never does (R146),
+    /// nor what somebody is or likes (C09).
     pub fn expires_at(&self, claim: &Claim, from: Timestamp) -> Option<Timestamp> {
-        let days = self.default_expiration_days.filter(|_| claim.force == Force::Soft)?;
+        let passes = claim.category == Category::Context
+            || claim.memory_type == MemoryType::Task
+            || matches!(claim.kind, Kind::Context | Kind::Project);
+        let ends = passes && claim.force == Force::Soft;
+        let days = self.default_expiration_days.filter(|_| ends)?;
         from.checked_add(SignedDuration::from_hours(24 * i64::from(days))).ok().map(micros)
     }
 }
@@ -66,10 +71,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_soft_lasts_as_long_as_its_domain_says_and_what_is_hard_for_ever() {
+    fn circumstances_last_as_long_as_their_domain_says_and_the_rest_for_ever() {
         let domains = builtin_domains();
         let of = |name: &str| domains.iter().find(|domain| domain.name == name).unwrap();
-        let (soft, start) = (Claim::saying("Has a deadline"), Timestamp::UNIX_EPOCH);
+        let lasting = Claim::saying("Is a baker");
+        let soft = Claim { kind: Kind::Project, ..Claim::saying("Has a deadline") };
+        let start = Timestamp::UNIX_EPOCH;
+        assert_eq!(of("work").expires_at(&lasting, start), None);
         let ninety = Timestamp::from_second(90 * 86_400).unwrap();
         assert_eq!(of("work").expires_at(&soft, start), Some(ninety));
         assert_eq!(of("travel").expires_at(&soft, start), None);

@@ -16,7 +16,7 @@ use quipu_core::{
     OperationId, Origin, Session, Sources, Stamp, State, Timestamp, TurnId, Verb, Version, Voice,
 };
 use quipu_store::erasure::{self, Erasure};
-use quipu_store::{Batch, Scope, cascade, everything, fact, job, ledger, portrait, session};
+use quipu_store::{Batch, Scope, cascade, erase, everything, fact, job, ledger, portrait, session};
 
 use crate::erasure::Entry;
 use crate::error::{Error, Result};
@@ -34,7 +34,7 @@ const PURGED_AT_ONCE: i64 = 500;
 /// Something that memories rest on.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Source {
-    Turn { session: String, number: i32 },
+    Turn(TurnId),
     Episode(EpisodeId),
     Session(String),
 }
@@ -103,11 +103,12 @@ impl Engine {
         entry: &Entry,
     ) -> Result<bool> {
         let scope = self.store.read(request.caller.tenant, request.caller.user).await?;
-        let Some(there) = cascade::turns(&scope, &[turn]).await?.pop() else { return Ok(false) };
+        let there = !cascade::turns(&scope, &[turn]).await?.is_empty();
         drop(scope);
-        let source = Source::Turn { session: there.session, number: there.number };
-        self.take_away(request, &source, Depth::Erase, Some(entry)).await?;
-        Ok(true)
+        if there {
+            self.take_away(request, &Source::Turn(turn), Depth::Erase, Some(entry)).await?;
+        }
+        Ok(there)
     }
 
     /// `again` is the journal's entry for what is erased once more.
@@ -122,6 +123,10 @@ impl Engine {
             Begun::New(writing) => writing,
             Begun::Again(outcome) => return Ok(outcome),
         };
+        if is_gone(&writing.scope, source, depth).await? {
+            let verb = if depth == Depth::Erase { Verb::Erase } else { Verb::Delete };
+            return writing.answer(Outcome::of(verb, "It was gone already.".into())).await;
+        }
         let reach = reach(&writing.scope, source, depth).await?;
         let (mut effect, mut removed, mut counted_fates) = (Effect::default(), Vec::new(), vec![]);
         for (history, fate, changes) in fates(&reach, depth, &request.caller, &mut writing.stamp)? {
@@ -440,9 +445,25 @@ fn trash(batch: &mut Batch, scope: &Scope, there: &Session, by: Option<(Operatio
     }
 }
 
+/// Whether a turn was there and is not any more: taking it away again is done already. One that was
+/// deleted can still be erased.
+async fn is_gone(scope: &Scope, source: &Source, depth: Depth) -> Result<bool> {
+    let Source::Turn(id) = source else { return Ok(false) };
+    let erased = !erase::gone_turns(scope, &[*id]).await?.is_empty();
+    if depth == Depth::Erase {
+        return Ok(erased);
+    }
+    let there = !session::turns_by_id(scope, &[id.uuid()]).await?.is_empty();
+    let kept = !cascade::turns(scope, &[*id]).await?.is_empty();
+    Ok(erased || (kept && !there))
+}
+
 async fn reach(scope: &Scope, source: &Source, depth: Depth) -> Result<Reach> {
     let (name, first, last) = match source {
-        Source::Turn { session, number } => (session.clone(), *number, *number),
+        Source::Turn(id) => {
+            let turn = cascade::turns(scope, &[*id]).await?.pop().ok_or(Error::TurnNotFound)?;
+            (turn.session, turn.number, turn.number)
+        }
         Source::Session(session) => (session.clone(), 1, MOST_TURNS),
         Source::Episode(id) => {
             let episode = cascade::find_episode(scope, *id).await?;
@@ -453,23 +474,19 @@ async fn reach(scope: &Scope, source: &Source, depth: Depth) -> Result<Reach> {
     let whole = matches!(source, Source::Session(_));
     let there = session::find(scope, &name).await?;
     let there = there.filter(|s| s.trashed_at.is_none() || (whole && depth == Depth::Erase));
-    let session = there.ok_or(Error::SessionNotFound)?;
+    let session = there.ok_or(match source {
+        Source::Turn(_) => Error::TurnNotFound,
+        Source::Episode(_) => Error::EpisodeNotFound,
+        Source::Session(_) => Error::SessionNotFound,
+    })?;
     let (ids, telling) = try_join!(
         cascade::turn_ids(scope, &name, first, last),
         cascade::telling(scope, &name, first, last, depth == Depth::Erase)
     )?;
     let turns = match source {
-        Source::Turn { number, .. } => {
-            // One that was deleted can still be erased, and not be deleted again.
-            let there = session::turn_numbered(scope, &name, *number).await?;
-            if ids.is_empty() || (there.is_none() && depth == Depth::Trash) {
-                return Err(Error::TurnNotFound);
-            }
-            ids.clone()
-        }
         // What was said stays; only what was told of it goes.
         Source::Episode(_) => Vec::new(),
-        Source::Session(_) => ids.clone(),
+        Source::Turn(_) | Source::Session(_) => ids.clone(),
     };
     let episodes = match source {
         Source::Episode(id) => telling.into_iter().filter(|e| e.id == *id).collect(),

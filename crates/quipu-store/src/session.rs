@@ -319,7 +319,8 @@ pub fn put_back(batch: &mut Batch, scope: &Scope, session: &Session) {
     const SQL: &str = concat!(
         "insert into session (user_id, tenant_id, ",
         session_columns!(),
-        ") values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)"
+        ") values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, \
+          $16)"
     );
     batch.push_one(
         SQL,
@@ -339,6 +340,7 @@ pub fn put_back(batch: &mut Batch, scope: &Scope, session: &Session) {
             Box::new(session.summary_through),
             Box::new(session.keep.as_str()),
             Box::new(session.incognito),
+            Box::new(session.named_from),
         ],
     );
 }

@@ -206,7 +206,9 @@ mod tests {
         }
         // A user is made with their first fact; the fill makes all of them at its beginning.
         for side in [&admin, &told.admin().await] {
-            side.batch_execute("update users set created_at = 'epoch'").await.unwrap();
+            let sql = "set session_replication_role = replica; \
+                       update users set created_at = 'epoch'";
+            side.batch_execute(sql).await.unwrap();
         }
         let (filled, told) = (rows(&admin).await, rows(&told.admin().await).await);
         assert_eq!(filled.len(), told.len());

@@ -206,13 +206,8 @@ impl Life<'_> {
             }
             _ => {
                 let (turns, _) = self.room.engine.turns(&self.caller, &id, 0, 200, now).await?;
-                let said: Vec<i32> = turns
-                    .iter()
-                    .filter(|turn| turn.role == Role::User)
-                    .map(|turn| turn.number)
-                    .collect();
-                let number = said.choose(&mut self.dice).copied();
-                number.map(|number| Source::Turn { session: id, number })
+                let said: Vec<_> = turns.iter().filter(|turn| turn.role == Role::User).collect();
+                said.choose(&mut self.dice).map(|turn| Source::Turn(turn.id))
             }
         })
     }

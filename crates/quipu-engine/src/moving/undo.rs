@@ -46,7 +46,9 @@ impl Engine {
             let there = session::find(&scope, name).await?;
             drop(scope);
             if there.is_some_and(|session| session.trashed_at.is_none()) {
-                self.trash_session(&part(request, undone.chats), name).await?;
+                // Operations too, each with ids of its own.
+                let number = undone.import.operations.len() + undone.chats;
+                self.trash_session(&part(request, number), name).await?;
                 undone.chats += 1;
                 trashed.push(name.clone());
             }

@@ -38,8 +38,10 @@ async fn hash(story: &Story) -> StateHash {
     story.engine.whole(&story.alice(), story.now()).await.unwrap().hash
 }
 
-fn turn(session: &str, number: i32) -> Source {
-    Source::Turn { session: session.into(), number }
+/// The first turn of a chat that is there.
+async fn opening(story: &Story, session: &str) -> Source {
+    let (turns, _) = story.engine.turns(&story.alice(), session, 0, 1, story.now()).await.unwrap();
+    Source::Turn(turns[0].id)
 }
 
 /// Whether the assistant could still hear of it: by context, by search, in what happened.
@@ -63,11 +65,15 @@ async fn what_only_a_turn_supported_goes_with_it_and_comes_back_with_it() {
     let story = told(1).await;
     assert!(is_heard_of(&story).await);
     let before = hash(&story).await;
-    let shown = story.engine.dependents(&story.alice(), &turn("c0", 1), story.now()).await.unwrap();
+    let shown = story
+        .engine
+        .dependents(&story.alice(), &opening(&story, "c0").await, story.now())
+        .await
+        .unwrap();
     assert_eq!((shown.reached.withdrawn, shown.reached.turns, shown.reached.episodes), (1, 1, 1));
     assert_eq!(hash(&story).await, before, "only looked");
 
-    let gone = story.engine.withdraw(&story.request(), &turn("c0", 1)).await.unwrap();
+    let gone = story.engine.withdraw(&story.request(), &opening(&story, "c0").await).await.unwrap();
     assert_eq!(gone.reached.as_ref(), Some(&shown.reached));
     assert!(!is_heard_of(&story).await);
     assert!(memories(&story, Status::Active).await.is_empty());
@@ -89,7 +95,7 @@ async fn what_others_support_too_rests_on_them() {
     let [both] = &memories(&story, Status::Active).await[..] else { panic!("one memory") };
     assert_eq!((both.turns.len(), both.claim.evidence.len()), (2, 2));
     let before = hash(&story).await;
-    let gone = story.engine.withdraw(&story.request(), &turn("c0", 1)).await.unwrap();
+    let gone = story.engine.withdraw(&story.request(), &opening(&story, "c0").await).await.unwrap();
     let reached = gone.reached.unwrap();
     assert_eq!((reached.withdrawn, reached.weakened), (0, 1));
     let [one] = &memories(&story, Status::Active).await[..] else { panic!("one memory") };
@@ -104,7 +110,7 @@ async fn a_pattern_that_was_made_of_five_chats_needs_five() {
     let story = told(5).await;
     story.engine.consolidate(&story.request(), false).await.unwrap();
     assert_eq!(memories(&story, Status::Active).await[0].tier, Tier::Strong);
-    story.engine.withdraw(&story.request(), &turn("c3", 1)).await.unwrap();
+    story.engine.withdraw(&story.request(), &opening(&story, "c3").await).await.unwrap();
     let [weaker] = &memories(&story, Status::Active).await[..] else { panic!("one memory") };
     assert_eq!((weaker.tier, weaker.turns.len()), (Tier::Tentative, 4));
 }
@@ -115,7 +121,7 @@ async fn what_its_person_said_yes_to_stays() {
     let fact = memories(&story, Status::Active).await[0].fact;
     let yes = Decision::Yes { digest: None, edit: Box::default() };
     story.engine.confirm(&story.request(), &Target::Id(fact), yes).await.unwrap();
-    let gone = story.engine.withdraw(&story.request(), &turn("c0", 1)).await.unwrap();
+    let gone = story.engine.withdraw(&story.request(), &opening(&story, "c0").await).await.unwrap();
     assert_eq!(gone.reached.unwrap().kept, 1);
     assert_eq!(memories(&story, Status::Active).await.len(), 1);
 }
@@ -137,11 +143,13 @@ async fn an_erased_turn_is_quoted_nowhere() {
             tokio::time::sleep(std::time::Duration::from_millis(50)).await;
         }
     }
-    let first = story.engine.erase_source(&story.request(), &turn("c0", 1)).await.unwrap();
+    let first =
+        story.engine.erase_source(&story.request(), &opening(&story, "c0").await).await.unwrap();
     assert_eq!(first.reached.unwrap().weakened, 1);
     let refused = story.engine.undo(&story.request(), first.operation.unwrap()).await;
     assert!(matches!(refused, Err(Error::NotUndoable)));
-    let second = story.engine.erase_source(&story.request(), &turn("c1", 1)).await.unwrap();
+    let second =
+        story.engine.erase_source(&story.request(), &opening(&story, "c1").await).await.unwrap();
     assert_eq!(second.receipts.len(), 1);
     assert_eq!(quoting(&story).await, Vec::<String>::new());
     let dump = story.database.dump().await;
@@ -193,7 +201,7 @@ async fn what_happened_is_told_again_without_what_went() {
         all.into_iter().map(|episode| episode.summary).collect::<Vec<_>>()
     };
     assert_eq!(told().await, ["They talked."]);
-    let gone = story.engine.withdraw(&story.request(), &turn("c0", 1)).await.unwrap();
+    let gone = story.engine.withdraw(&story.request(), &opening(&story, "c0").await).await.unwrap();
     assert_eq!(told().await, Vec::<String>::new());
     assert!(work(&story).await.contains(&Worked::Done(JobKind::Retell)));
     assert_eq!(told().await, ["The user talked for a long time."]);
@@ -222,7 +230,7 @@ async fn a_deleted_episode_takes_its_memories_and_leaves_what_was_said() {
 #[tokio::test]
 async fn what_was_deleted_is_removed_for_good_after_thirty_days() {
     let story = told(2).await;
-    let gone = story.engine.withdraw(&story.request(), &turn("c0", 1)).await.unwrap();
+    let gone = story.engine.withdraw(&story.request(), &opening(&story, "c0").await).await.unwrap();
     story.engine.trash_session(&story.request(), "c1").await.unwrap();
     assert!(!quoting(&story).await.is_empty());
     story.pass(31 * DAY);
@@ -239,7 +247,7 @@ async fn a_turn_that_went_before_it_was_learned_from_teaches_nothing() {
     let (story, chat) = story_where(vec![plays()]).await;
     let turns: Vec<NewTurn> = vec![user("I play the xylophone."), user("I like rain.")];
     story.engine.append_turns(&story.request(), "c", turns).await.unwrap();
-    story.engine.withdraw(&story.request(), &turn("c", 1)).await.unwrap();
+    story.engine.withdraw(&story.request(), &opening(&story, "c").await).await.unwrap();
     story.engine.close_session(&story.request(), "c", None).await.unwrap();
     work(&story).await;
     assert_eq!(chat.asked(), 1, "what is left is still learned from");
@@ -266,7 +274,8 @@ async fn an_undo_brings_nothing_back_whose_source_went_since() {
     let story = told(1).await;
     let fact = memories(&story, Status::Active).await[0].fact;
     let first = story.engine.delete(&story.request(), &Target::Id(fact)).await.unwrap();
-    let second = story.engine.withdraw(&story.request(), &turn("c0", 1)).await.unwrap();
+    let second =
+        story.engine.withdraw(&story.request(), &opening(&story, "c0").await).await.unwrap();
     let blocked = story.engine.undo(&story.request(), first.operation.unwrap()).await;
     let by = second.operation.unwrap();
     assert!(matches!(blocked, Err(Error::UndoBlocked(other)) if other == by));

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use jiff::SignedDuration;
 use quipu_core::consolidate::Move;
-use quipu_core::{Force, State, Status, Tier};
+use quipu_core::{Force, Kind, State, Status, Tier};
 use quipu_engine::context::{NewUsage, USAGE_TYPES};
 use quipu_engine::facts::{NewMemory, Outcome, Target};
 use quipu_engine::jobs::Worked;
@@ -186,11 +186,15 @@ async fn a_soft_memory_lasts_as_long_as_its_domain_says() {
     };
     let mut hard = of_work("Meetings after ten");
     (hard.claim.force, hard.claim.key) = (Force::Hard, Some("meetings".into()));
-    let soft = story.engine.save(&story.request(), of_work("Is writing a report")).await.unwrap();
+    let mut report = of_work("Is writing a report");
+    report.claim.kind = Kind::Project;
+    let soft = story.engine.save(&story.request(), report).await.unwrap();
+    let lasting = story.engine.save(&story.request(), of_work("Is a baker")).await.unwrap();
     let hard = story.engine.save(&story.request(), hard).await.unwrap();
     let until = |outcome: &Outcome| outcome.memories[0].version.valid.until;
     assert_eq!(until(&soft), Some(story.now() + SignedDuration::from_hours(24 * 90)));
     assert_eq!(until(&hard), None);
+    assert_eq!(until(&lasting), None, "what somebody is does not pass");
     let free = story.save("Lives in Lisbon").await;
     assert_eq!(until(&free), None);
 }

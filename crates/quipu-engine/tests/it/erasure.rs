@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use quipu_engine::Error;
 use quipu_engine::access::NewKey;
+use quipu_engine::cascade::Source;
 use quipu_engine::erasure::{Journal, verify};
 use quipu_engine::facts::{NewMemory, Target};
 use quipu_store::testing::postgres::Client;
@@ -289,4 +290,31 @@ async fn what_cannot_be_written_down_is_not_erased() {
     assert_eq!(story.active().await, ["a canary"], "nothing was removed");
     story.engine.erase(&story.request(), &Target::Id(fact)).await.unwrap();
     assert_eq!(place.open().read().unwrap().len(), 1);
+}
+
+#[tokio::test]
+async fn an_erased_turn_does_not_come_back_with_a_backup() {
+    let place = Place::new("turns");
+    let mut story = Story::begin().await;
+    story.engine = story.engine.clone().with_journal(place.open());
+    let admin = story.database.admin().await;
+    let said = |text: &str| quipu_core::NewTurn::saying(quipu_core::Role::User, text);
+    let turns = vec![said("I keep a canary."), said("It rains.")];
+    let said = story.engine.append_turns(&story.request(), "c", turns).await.unwrap();
+    story.save("alice likes tea").await;
+    let backup = Backup::take(&admin).await;
+    story.pass(60);
+    let source = Source::Turn(said.turns[0]);
+    story.engine.erase_source(&story.request(), &source).await.unwrap();
+    assert_eq!(canaries(&admin).await, 0);
+    let before = story.engine.whole(&story.alice(), story.now()).await.unwrap();
+    backup.restore(&admin).await;
+    assert!(canaries(&admin).await > 0, "the backup has it");
+    story.pass(60);
+    let replayed = story.engine.replay_erasures(story.moment()).await.unwrap();
+    assert_eq!((replayed.turns, replayed.memories, replayed.users), (1, 0, 0));
+    assert_eq!(canaries(&admin).await, 0);
+    assert_eq!(story.engine.whole(&story.alice(), story.now()).await.unwrap(), before);
+    let receipts = story.engine.receipts(&story.alice(), story.now()).await.unwrap();
+    assert_eq!((receipts[0].receipt.erased.as_str(), receipts[0].receipt.replayed), ("turn", true));
 }

@@ -4,7 +4,7 @@
 use axum::Json;
 use axum::extract::State;
 use axum::response::Response;
-use quipu_core::{EpisodeId, Fate};
+use quipu_core::{EpisodeId, Fate, TurnId};
 use quipu_engine::cascade::{Dependents, Source};
 use quipu_engine::facts::Reached;
 use serde::{Deserialize, Serialize};
@@ -24,12 +24,12 @@ use crate::clock;
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub struct DependentsQuery {
-    /// A session; all of it, unless `turn` is given too.
-    session_id: Option<String>,
-    /// The number of a turn in that session.
-    turn: Option<i32>,
-    /// An episode, instead of a session.
+    /// A turn, by its id.
+    turn_id: Option<String>,
+    /// An episode, if no turn is given.
     episode_id: Option<String>,
+    /// A whole session, if neither is given.
+    session_id: Option<String>,
 }
 
 /// How far a source's going reaches, or reached.
@@ -113,17 +113,22 @@ pub async fn list_dependents(
     Reader(caller): Reader,
     Asked(query): Asked<DependentsQuery>,
 ) -> Result<Json<DependentsView>, Problem> {
-    let source = match (query.session_id, query.turn, query.episode_id) {
-        (Some(session), Some(number), None) => Source::Turn { session, number },
-        (Some(session), None, None) => Source::Session(session),
-        (None, None, Some(id)) => episode(&id)?,
+    let source = match (query.turn_id, query.episode_id, query.session_id) {
+        (Some(id), ..) => turn(&id)?,
+        (_, Some(id), _) => episode(&id)?,
+        (.., Some(session)) => Source::Session(session),
         _ => {
-            let why = "give `session_id`, `session_id` with `turn`, or `episode_id`";
+            let why = "give `turn_id`, `episode_id` or `session_id`";
             return Err(Problem::of("malformed_query").because(why));
         }
     };
     let found = app.engine().dependents(&caller, &source, clock::now()).await?;
     Ok(Json(DependentsView::from(&found)))
+}
+
+fn turn(id: &str) -> Result<Source, Problem> {
+    let id: TurnId = id.parse().map_err(|_| Problem::of("turn_not_found"))?;
+    Ok(Source::Turn(id))
 }
 
 fn episode(id: &str) -> Result<Source, Problem> {
@@ -136,19 +141,17 @@ fn episode(id: &str) -> Result<Source, Problem> {
 /// The turn, what was told of it and every memory that rests on it alone go into the trash together;
 /// memories with other support rest on that. Undo brings all of it back; after thirty days it is
 /// removed for good. See first what would go with `GET /api/dependents`.
-#[utoipa::path(delete, path = "/api/sessions/{session_id}/turns/{number}", tag = "sessions", params(
-    ("session_id" = String, Path, description = "The session's name"),
-    ("number" = i32, Path, description = "The turn's number")), responses(
+#[utoipa::path(delete, path = "/api/turns/{id}", tag = "sessions", params(
+    ("id" = String, Path, description = "The turn's id")), responses(
     (status = 200, body = Written),
     (status = "default", body = Problem, content_type = "application/problem+json")))]
 pub async fn delete_turn(
     State(app): State<App>,
     Writer(caller): Writer,
-    Named((session, number)): Named<(String, i32)>,
+    Named(id): Named<String>,
     sent: Sent<Nothing>,
 ) -> Result<Response, Problem> {
-    let (engine, request) = (app.engine().clone(), sent.request(caller));
-    let source = Source::Turn { session, number };
+    let (engine, request, source) = (app.engine().clone(), sent.request(caller), turn(&id)?);
     let outcome = app.detached(async move { engine.withdraw(&request, &source).await }).await?;
     Ok(written_in_place(&outcome))
 }
@@ -156,19 +159,17 @@ pub async fn delete_turn(
 /// Erase something that was said, now and everywhere.
 ///
 /// Like deleting it, but nothing can be brought back, and no quotation of it stays anywhere.
-#[utoipa::path(post, path = "/api/sessions/{session_id}/turns/{number}/erase", tag = "sessions", params(
-    ("session_id" = String, Path, description = "The session's name"),
-    ("number" = i32, Path, description = "The turn's number")), responses(
+#[utoipa::path(post, path = "/api/turns/{id}/erase", tag = "sessions", params(
+    ("id" = String, Path, description = "The turn's id")), responses(
     (status = 200, body = Written),
     (status = "default", body = Problem, content_type = "application/problem+json")))]
 pub async fn erase_turn(
     State(app): State<App>,
     Eraser(caller): Eraser,
-    Named((session, number)): Named<(String, i32)>,
+    Named(id): Named<String>,
     sent: Sent<Nothing>,
 ) -> Result<Response, Problem> {
-    let (engine, request) = (app.engine().clone(), sent.request(caller));
-    let source = Source::Turn { session, number };
+    let (engine, request, source) = (app.engine().clone(), sent.request(caller), turn(&id)?);
     let outcome = app.detached(async move { engine.erase_source(&request, &source).await }).await?;
     Ok(written_in_place(&outcome))
 }

@@ -73,6 +73,12 @@ async fn nothing_that_was_said_can_be_changed() {
     let admin = app.database.admin().await;
     let may = "select has_table_privilege('quipu_serve', 'turn', 'update')";
     assert!(!admin.query_one(may, &[]).await.unwrap().get::<_, bool>(0));
+    // A turn can be marked as taken away, and nothing else of it can be touched.
+    let columns = "select coalesce(string_agg(attname::text, ','), '') from pg_attribute \
+                    where attrelid = 'turn'::regclass and attnum > 0 and not attisdropped \
+                      and has_column_privilege('quipu_serve', 'turn', attnum, 'update')";
+    let columns: String = admin.query_one(columns, &[]).await.unwrap().get(0);
+    assert_eq!(columns, "withdrawn_by");
     append(&alice, "chat", &[turn("user", "and more")]).await.expect(201);
     let after = alice.get("/api/sessions/chat/turns").await.expect(200);
     assert_eq!(after.json()["data"][0], before.json()["data"][0]);

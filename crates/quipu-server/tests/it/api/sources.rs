@@ -11,18 +11,22 @@ async fn deleting_a_turn_says_what_goes_with_it_and_undo_brings_it_back() {
     let said = json!({"turns": [{"role": "user", "content": "I keep bees."},
                                 {"role": "user", "content": "It rains."}]});
     client.post("/api/sessions/s/turns", said).await.expect(201);
-    let shown = client.get("/api/dependents?session_id=s&turn=1").await.expect(200);
+    let turn = client.get("/api/sessions/s/turns").await.at("/data/0/id");
+    let path = format!("/api/turns/{turn}");
+    let shown = client.get(&format!("/api/dependents?turn_id={turn}")).await.expect(200);
     assert_eq!(shown.at("/reached/summary"), "1 turn");
-    let gone = client.delete("/api/sessions/s/turns/1").await.expect(200);
+    let gone = client.delete(&path).await.expect(200);
     assert_eq!(gone.at("/message"), "Moved to the trash: 1 turn.");
     let left = client.get("/api/sessions/s/turns").await.expect(200);
     assert_eq!(left.each("content"), ["It rains."]);
-    client.delete("/api/sessions/s/turns/1").await.refused(404, "turn_not_found");
+    let again = client.delete(&path).await.expect(200);
+    assert_eq!(again.at("/message"), "It was gone already.");
+    client.delete("/api/turns/nonsense").await.refused(404, "turn_not_found");
     let undo = format!("/api/operations/{}/undo", gone.at("/event/operation_id"));
     client.post(&undo, json!({})).await.expect(200);
     let back = client.get("/api/sessions/s/turns").await.expect(200);
     assert_eq!(back.each("content").len(), 2);
-    client.post("/api/sessions/s/turns/1/erase", json!({})).await.expect(200);
+    client.post(&format!("{path}/erase"), json!({})).await.expect(200);
     client.post("/api/sessions/s/erase", json!({})).await.expect(200);
     client.get("/api/sessions/s").await.refused(404, "session_not_found");
     client.delete("/api/episodes/nonsense").await.refused(404, "episode_not_found");

@@ -68,7 +68,12 @@ impl Things {
             (Thing::TrashedSession, true),
         ] {
             let session = canary("chat");
-            self.say(client, &session, &song).await;
+            let turn = self.say(client, &session, &song).await;
+            match thing {
+                Thing::DeletableSession => self.put(Thing::DeletableTurn, turn),
+                Thing::ErasableSession => self.put(Thing::ErasableTurn, turn),
+                _ => {}
+            }
             if trash {
                 client.delete(&format!("/api/sessions/{session}")).await.expect(200);
             }

@@ -79,6 +79,7 @@ const LINK: Foreign = Refused(&["link_not_found"]);
 const DOMAIN: Foreign = Refused(&["domain_not_found"]);
 const USER: Foreign = Refused(&["user_not_found"]);
 const SESSION: Foreign = Refused(&["session_not_found"]);
+const TURN: Foreign = Refused(&["turn_not_found"]);
 const EPISODE: Foreign = Refused(&["episode_not_found"]);
 const JOB: Foreign = Refused(&["job_not_found"]);
 const IMPORT: Foreign = Refused(&["import_not_found"]);
@@ -138,10 +139,17 @@ pub const TABLE: &[Row] = &[
     ]),
     reads("get_review", &[]),
     reads("get_state", &[]),
+    reads("get_vault", &[]),
+    with_body(reads("plan_vault", &[]), VAULT),
+    with_body(does(Write, "sync_vault", &[AGAIN]), VAULT),
+    with_body(
+        does(Write, "run_vault_command", &[AGAIN]),
+        r#"{"command": "view", "path": "/memories"}"#,
+    ),
     reads("list_dependents", &[
         given(Query("session_id"), Session, SESSION),
-        tried(Query("turn"), TurnNumber, SESSION),
-        tried(Query("episode_id"), Episode, Refused(&["malformed_query"])),
+        tried(Query("turn_id"), DeletableTurn, TURN),
+        tried(Query("episode_id"), Episode, EPISODE),
     ]),
     reads("list_portraits", &[]),
     reads("list_clusters", &[]),
@@ -154,13 +162,6 @@ pub const TABLE: &[Row] = &[
         r#"{"item": "memory", "source": "a", "content": "Keeps bees"}"#,
     ),
     does(Write, "undo_import", &[given(Path("id"), Import, IMPORT)]),
-    reads("get_vault", &[]),
-    with_body(reads("plan_vault", &[]), VAULT),
-    with_body(does(Write, "sync_vault", &[AGAIN]), VAULT),
-    with_body(
-        does(Write, "run_vault_command", &[AGAIN]),
-        r#"{"command": "view", "path": "/memories"}"#,
-    ),
     reads("get_window", &[given(Path("session_id"), Session, SESSION)]),
     reads("get_why", &[
         given(Path("session_id"), Session, SESSION),
@@ -215,16 +216,8 @@ pub const TABLE: &[Row] = &[
     // Nobody reads its answer, so it says the same of every session.
     with_body(does(Write, "beacon", &[given(Body("session_id"), Session, Own)]), "{}"),
     does(Write, "learn_session", &[given(Path("session_id"), Session, SESSION), AGAIN]),
-    does(Write, "delete_turn", &[
-        given(Path("session_id"), DeletableSession, SESSION),
-        given(Path("number"), TurnNumber, Own),
-        AGAIN,
-    ]),
-    does(Erase, "erase_turn", &[
-        given(Path("session_id"), ErasableSession, SESSION),
-        given(Path("number"), TurnNumber, Own),
-        AGAIN,
-    ]),
+    does(Write, "delete_turn", &[given(Path("id"), DeletableTurn, TURN), AGAIN]),
+    does(Erase, "erase_turn", &[given(Path("id"), ErasableTurn, TURN), AGAIN]),
     does(Erase, "erase_session", &[given(Path("session_id"), ErasableSession, SESSION), AGAIN]),
     does(Write, "delete_episode", &[given(Path("id"), Episode, EPISODE), AGAIN]),
     does(Write, "delete_session", &[given(Path("session_id"), DeletableSession, SESSION), AGAIN]),

@@ -40,6 +40,9 @@ pub enum Thing {
     TrashedSession,
     /// A session to be erased, turn by turn and whole.
     ErasableSession,
+    /// Turns of those two.
+    DeletableTurn,
+    ErasableTurn,
     /// An episode that can be deleted.
     Episode,
     SessionCursor,
@@ -89,7 +92,9 @@ impl Thing {
             Retrieval => {
                 RetrievalId::from_uuid(near(parsed::<RetrievalId>(real).uuid())).to_string()
             }
-            Turn => TurnId::from_uuid(near(parsed::<TurnId>(real).uuid())).to_string(),
+            Turn | DeletableTurn | ErasableTurn => {
+                TurnId::from_uuid(near(parsed::<TurnId>(real).uuid())).to_string()
+            }
             Import => ImportId::from_uuid(near(parsed::<ImportId>(real).uuid())).to_string(),
             DeadJob => JobId::from_uuid(near(parsed::<JobId>(real).uuid())).to_string(),
             EpisodeCursor => {

@@ -61,11 +61,11 @@ async fn moving_an_export_holds_everything_and_two_of_one_state_differ_in_their_
     assert_eq!((says("Owns a sledge"), says("Owns a red kayak")), (1, 0));
     assert_eq!(lines(&first[archive::TRASH]).len(), 2, "all versions of what is in the trash");
     assert_eq!(lines(&first[archive::LINKS]).len(), 1);
-    assert_eq!(lines(&first[archive::OPERATIONS]).len(), 11);
+    assert_eq!(lines(&first[archive::OPERATIONS]).len(), 12);
     assert_eq!(lines(&first[archive::SESSIONS]).len(), 2);
     assert_eq!(lines(&first[archive::TURNS]).len(), 4);
     assert_eq!(lines(&first[archive::USAGE]).len(), 1);
-    assert!(first["markdown/memories.md"].contains("- Lives in Porto\n"));
+    assert!(first["markdown/profile.md"].contains("- Lives in Porto ^mem-"));
     let manifest: archive::Manifest = serde_json::from_str(&first[archive::MANIFEST]).unwrap();
     let state = client.get("/api/state").await.expect(200).json();
     assert_eq!(state["sha256"]["memories"], manifest.state.memories.as_str());

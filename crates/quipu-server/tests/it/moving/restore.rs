@@ -46,7 +46,7 @@ async fn moving_an_export_taken_in_elsewhere_is_the_same_memory_and_a_second_tim
         assert_eq!(first[name], second[name], "{name}");
     }
     let log = bea.get("/api/operations?limit=200").await.expect(200).each("verb");
-    assert_eq!((log[0].as_str(), log.len()), ("import", 12));
+    assert_eq!((log[0].as_str(), log.len()), ("import", 13));
     let found = bea.post("/api/memory/search", json!({ "query": "Porto" })).await.expect(200);
     assert!(found.text().contains("Lives in Porto"), "it is found by recall: {}", found.text());
     let again = said(&app, "bea", &["import", text(&file)]).await;
