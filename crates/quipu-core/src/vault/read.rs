@@ -185,7 +185,9 @@ fn front(content: &str) -> (String, usize, &str) {
     for (count, line) in rest.split_inclusive('\n').enumerate() {
         at += line.len();
         if line.trim_end() == "---" {
-            let front = content[..at].replace("\r\n", "\n");
+            // However many carriage returns an editor has left before the end of a line.
+            let lines = content[..at].split('\n').map(|line| line.trim_end_matches('\r'));
+            let front = lines.collect::<Vec<_>>().join("\n");
             let front = if front.ends_with('\n') { front } else { front + "\n" };
             return (front, count + 2, &content[at..]);
         }

@@ -336,3 +336,15 @@ fn a_base_that_says_what_cannot_be_is_passed_over() {
     *base = base.lines().filter(|line| !line.contains("Lisbon")).collect::<Vec<_>>().join("\n");
     assert_eq!(super::read(&files).problems.len(), 1, "a missing line is noticed");
 }
+
+#[test]
+fn carriage_returns_before_the_end_of_a_line_are_no_part_of_it() {
+    let mut files = export(&held());
+    let profile = files.iter_mut().find(|file| file.path == "profile.md").unwrap();
+    profile.content = format!("---\r\nx: 1\r\r\n---\r\n{}", profile.content);
+    let once = read(&files).fronts["profile.md"].clone();
+    assert_eq!(once, "---\nx: 1\n---\n");
+    let profile = files.iter_mut().find(|file| file.path == "profile.md").unwrap();
+    profile.content = format!("{once}# Profile\n");
+    assert_eq!(read(&files).fronts["profile.md"], once, "written again it is the same");
+}
