@@ -140,6 +140,9 @@ fn arguments(sql: &str, recorded: &Recorded<'_>, editions: &mut usize) -> Result
             ],
             keep: false,
         },
+        () if has("delete from portrait where user_id = $1 and facts && $2") => {
+            of(&["':user_id'", "array[':fact_id']::uuid[]"], false)
+        }
         () if has("select recorded_at from operation where user_id = $1") => of(&[user], true),
         () if has("from users where user_id = $1") => of(&[user], true),
         () if has("select max(version) from tenant_policy") => {
@@ -216,7 +219,7 @@ impl Insert<'_> {
             ("operation", "credential") => return fixed("'bare'"),
             (_, "origin") => return fixed("'assistant'"),
             (_, "extracted") => return fixed("false"),
-            (_, "undoes" | "policy" | "known_until" | "closed_by" | "reopens") => {
+            (_, "undoes" | "policy" | "sources" | "known_until" | "closed_by" | "reopens") => {
                 return fixed("null");
             }
             ("idempotency", "key") => return fixed(KEY),
