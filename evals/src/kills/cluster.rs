@@ -14,7 +14,7 @@ use anyhow::{Context, Result, bail};
 use tokio::process::Command;
 use tokio_postgres::{Client, NoTls};
 
-use super::supervise::{Supervised, children, sigkill};
+use super::supervise::{Supervised, hold_family, sigkill};
 use crate::door::{Door, Reply};
 
 /// Everything that has to be up again after a kill must be up within this time.
@@ -236,9 +236,10 @@ impl Cluster {
     pub async fn stop(&mut self) -> Result<()> {
         drop(self.server.take());
         if let Some(postmaster) = self.postmaster.take() {
-            let pid = postmaster.life().pid;
-            let family = pid.into_iter().flat_map(children).map(|(pid, _)| pid);
-            let family: Vec<u32> = pid.into_iter().chain(family).collect();
+            let family = match postmaster.life().pid {
+                Some(pid) => hold_family(pid).await?,
+                None => Vec::new(),
+            };
             // From here on nobody starts it again.
             drop(postmaster);
             sigkill(&family).await?;

@@ -8,7 +8,7 @@ use rand::rngs::StdRng;
 use rand::seq::IndexedRandom as _;
 
 use super::cluster::{Cluster, RECOVERY_LIMIT};
-use super::supervise::{children, is_alive, sigkill};
+use super::supervise::{children, hold_family, is_alive, sigkill};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Kind {
@@ -59,9 +59,7 @@ pub async fn strike(cluster: &Cluster, kind: Kind, rng: &mut StdRng) -> Result<b
             let postmaster = cluster.postmaster()?;
             let life = postmaster.life();
             let Some(pid) = life.pid else { return Ok(false) };
-            let family = children(pid).into_iter().map(|(pid, _)| pid);
-            let family: Vec<u32> = [pid].into_iter().chain(family).collect();
-            sigkill(&family).await?;
+            sigkill(&hold_family(pid).await?).await?;
             postmaster.gone(life).await;
         }
         Kind::Backend => {

@@ -69,12 +69,28 @@ impl Drop for Supervised {
 
 /// SIGKILL to all of them, as nearly at once as one process can. Those already gone do not matter.
 pub async fn sigkill(pids: &[u32]) -> Result<()> {
+    signal("KILL", pids).await
+}
+
+/// A process and every child it has, to be killed together. It is held still first: a child that it
+/// starts between the look and the blow would live on, wait for ever for a lock that a dead one
+/// holds, and keep the next PostgreSQL from starting.
+pub async fn hold_family(parent: u32) -> Result<Vec<u32>> {
+    signal("STOP", &[parent]).await?;
+    while state_of(parent).is_some_and(|state| !matches!(state, 'T' | 't' | 'Z' | 'X')) {
+        tokio::time::sleep(Duration::from_millis(1)).await;
+    }
+    let children = children(parent).into_iter().map(|(pid, _)| pid);
+    Ok([parent].into_iter().chain(children).collect())
+}
+
+async fn signal(name: &str, pids: &[u32]) -> Result<()> {
     if pids.is_empty() {
         return Ok(());
     }
     let pids = pids.iter().map(u32::to_string);
     let mut kill = Command::new("sh");
-    kill.args(["-c", "kill -KILL \"$@\" 2>/dev/null || true", "sh"]).args(pids);
+    kill.args(["-c", "kill -\"$0\" \"$@\" 2>/dev/null || true", name]).args(pids);
     kill.status().await.context("cannot run kill")?;
     Ok(())
 }
@@ -92,11 +108,19 @@ pub fn is_alive(pid: u32) -> bool {
 }
 
 fn parent_of(pid: u32) -> Option<u32> {
+    status(pid)?.split(' ').nth(1)?.parse().ok()
+}
+
+fn state_of(pid: u32) -> Option<char> {
+    status(pid)?.chars().next()
+}
+
+/// What the kernel says of a process, from its state on.
+fn status(pid: u32) -> Option<String> {
     let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
     // The name stands in brackets and may itself hold brackets and spaces; the state and the
     // parent follow the last one.
-    let (_, rest) = stat.rsplit_once(") ")?;
-    rest.split(' ').nth(1)?.parse().ok()
+    stat.rsplit_once(") ").map(|(_, rest)| rest.to_owned())
 }
 
 fn title(pid: u32) -> String {
