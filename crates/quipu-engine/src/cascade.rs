@@ -23,6 +23,7 @@ use crate::error::{Error, Result};
 use crate::facts::{
     Begun, Effect, Memory, Outcome, Reached, Touched, Writing, as_memory, remove_one, reverse,
 };
+use crate::learn::episodes::latest;
 use crate::sessions::job_id;
 use crate::{Engine, Request};
 
@@ -570,7 +571,7 @@ fn told(episodes: &[Episode], of: &str, without: &[EpisodeId]) -> Option<String>
     let stays = |e: &&Episode| e.session == of && !without.contains(&e.id);
     let told: Vec<&str> =
         episodes.iter().filter(stays).map(|episode| episode.summary.as_str()).collect();
-    (!told.is_empty()).then(|| told.join(" "))
+    (!told.is_empty()).then(|| latest(&told.join(" ")))
 }
 
 fn merge(into: &mut Changes, changes: Changes) {

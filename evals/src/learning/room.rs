@@ -2,7 +2,7 @@
 //! its answers by the number of the case it is asked about.
 
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 
 use anyhow::{Result, ensure};
@@ -54,6 +54,7 @@ pub struct Room {
     /// Kept for as long as the room is.
     _database: TestDatabase,
     steps: AtomicU64,
+    hours: AtomicI64,
     seed: u64,
 }
 
@@ -66,10 +67,11 @@ impl Room {
                         current_database()); end $$";
         admin.batch_execute(lazily).await?;
         let named = cast.embedder.is_some();
-        let policy = Policy { titles: false, ..Policy::default() };
+        let policy = Policy { titles: false, daily_tokens: None, ..Policy::default() };
         let engine =
             Engine::connect(&database.connect())?.with_policy(policy).with_models(Arc::new(cast));
-        let room = Self { engine, admin, _database: database, steps: AtomicU64::new(0), seed };
+        let (steps, hours) = (AtomicU64::new(0), AtomicI64::new(0));
+        let room = Self { engine, admin, _database: database, steps, hours, seed };
         room.engine.ensure_tenant(TENANT, room.moment().now).await?;
         if named {
             room.engine.settle_model(room.moment().now).await??;
@@ -97,13 +99,22 @@ impl Room {
         let mut seed = [0; 16];
         seed[..8].copy_from_slice(&self.seed.to_be_bytes());
         seed[8..].copy_from_slice(&step.to_be_bytes());
-        let later = SignedDuration::from_millis(i64::try_from(step).unwrap_or(i64::MAX));
+        let later = SignedDuration::from_millis(i64::try_from(step).unwrap_or(i64::MAX))
+            + SignedDuration::from_hours(self.hours.load(Ordering::Relaxed));
         let start = Timestamp::from_second(START).unwrap_or(Timestamp::UNIX_EPOCH);
         Moment { now: start + later, seed }
     }
 
+    pub fn pass_days(&self, days: i64) {
+        self.hours.fetch_add(24 * days, Ordering::Relaxed);
+    }
+
+    pub fn tenant() -> TenantId {
+        TenantId::named(TENANT)
+    }
+
     pub fn human(&self, name: &str) -> Caller {
-        Caller::human(TenantId::named(TENANT), name, "local")
+        Caller::human(Self::tenant(), name, "local")
     }
 
     pub fn key(&self, name: &str, origin: Origin) -> Caller {

@@ -1,6 +1,7 @@
 //! What a night costs: how many people a second, how many round trips and tokens each; and that
 //! whoever has nothing to be done costs nothing.
 
+use std::sync::Arc;
 use std::time::Instant;
 
 use anyhow::{Result, ensure};
@@ -10,7 +11,7 @@ use uuid::Uuid;
 
 use super::Args;
 use super::liar::honest;
-use super::stage::Stage;
+use crate::learning::room::{Cast, Room};
 
 const WORKERS: usize = 8;
 
@@ -42,44 +43,45 @@ const FILL: &str = "\
       select user_id, $3, user_id, 'upkeep', '', $4, $4 from people where name like 'busy%'";
 
 pub async fn run(args: Args) -> Result<()> {
-    let stage = Stage::open(honest(), args.seed).await?;
-    let tenant = Stage::tenant();
+    let chat = Arc::new(honest());
+    let room = Room::open(Cast { chat: chat.clone(), embedder: None }, args.seed).await?;
+    let tenant = Room::tenant();
     // Half of them wrote something today; the others have long been silent.
     for (who, count) in [("busy", args.users), ("idle", args.users)] {
         let names: Vec<String> = (0..count).map(|n| format!("{who}-{n}")).collect();
         for names in names.chunks(5_000) {
             let ids: Vec<Uuid> =
                 names.iter().map(|name| UserId::named(tenant, name).uuid()).collect();
-            let now = stage.moment().now;
-            stage.admin.execute(FILL, &[&ids, &names, &tenant.uuid(), &now]).await?;
+            let now = room.moment().now;
+            room.admin.execute(FILL, &[&ids, &names, &tenant.uuid(), &now]).await?;
         }
     }
-    stage.admin.batch_execute("analyze").await?;
-    stage.pass_days(15);
+    room.admin.batch_execute("analyze").await?;
+    room.pass_days(15);
     let passed = crash::passed();
     let started = Instant::now();
-    let done = stage.work(WORKERS).await?;
+    let done = room.work(WORKERS).await?;
     let seconds = started.elapsed().as_secs_f64();
-    let asked = stage.chat.asked();
+    let asked = chat.asked();
     // Each place is passed before and after; asking a model is one of them.
     let trips = (crash::passed() - passed) / 2 - asked as u64;
     ensure!(done == args.users, "{done} jobs for {} people", args.users);
     let per = |count: f64| count / args.users as f64;
     let sums = "select count(*), coalesce(sum(input_tokens + output_tokens), 0)::bigint \
                   from model_call where tenant_id = $1 and purpose = 'portrait'";
-    let row = stage.admin.query_one(sums, &[&tenant.uuid()]).await?;
+    let row = room.admin.query_one(sums, &[&tenant.uuid()]).await?;
     let (calls, tokens): (i64, i64) = (row.get(0), row.get(1));
     println!("one night of {} people who wrote something, {} who did not", args.users, args.users);
     println!("people a second               {:10.1}", args.users as f64 / seconds);
     println!("round trips a person          {:10.1}", per(trips as f64));
     println!("model calls a person          {:10.2}", per(calls as f64));
     println!("tokens a person               {:10.1}", per(tokens as f64));
-    let portraits = count(&stage, "select count(*) from portrait").await?;
+    let portraits = count(&room, "select count(*) from portrait").await?;
     println!("portraits a person            {:10.2}", per(portraits as f64));
     ensure!(portraits == 3 * i64::try_from(args.users)?, "everybody busy has three portraits");
     let idle = "(select user_id from users where name like 'idle%')";
     let spent = count(
-        &stage,
+        &room,
         &format!(
             "select (select count(*) from portrait where user_id in {idle}) \
         + (select count(*) from model_call where user_id in {idle}) \
@@ -92,18 +94,18 @@ pub async fn run(args: Args) -> Result<()> {
     println!("rows written for the silent   {spent:10}");
 
     // Another night in which nothing has changed asks nobody.
-    let (passed, asked) = (crash::passed(), stage.chat.asked());
-    stage.pass_days(1);
-    let done = stage.work(1).await?;
+    let (passed, asked) = (crash::passed(), chat.asked());
+    room.pass_days(1);
+    let done = room.work(1).await?;
     let trips = (crash::passed() - passed) / 2;
     println!(
         "the next night: {done} jobs, {trips} round trips in all, {} questions",
-        stage.chat.asked() - asked
+        chat.asked() - asked
     );
-    ensure!(stage.chat.asked() == asked, "a model was asked about what has not changed");
+    ensure!(chat.asked() == asked, "a model was asked about what has not changed");
     Ok(())
 }
 
-async fn count(stage: &Stage, sql: &str) -> Result<i64> {
-    Ok(stage.admin.query_one(sql, &[]).await?.get(0))
+async fn count(room: &Room, sql: &str) -> Result<i64> {
+    Ok(room.admin.query_one(sql, &[]).await?.get(0))
 }

@@ -2,8 +2,7 @@
 //! every night can be undone, and no lie stands in a portrait.
 
 use std::collections::BTreeSet;
-use std::sync::Mutex;
-use std::sync::PoisonError;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use anyhow::{Result, bail, ensure};
 use futures_util::stream::{StreamExt as _, TryStreamExt as _, iter};
@@ -12,8 +11,8 @@ use quipu_core::{Caller, FactId, NewTurn, Role, StateHash};
 use quipu_engine::facts::NewMemory;
 
 use super::liar::{CANARY, TRUTHS, liar};
-use super::stage::Stage;
 use super::{Args, Plant};
+use crate::learning::room::{Cast, Room};
 
 const CHATS: usize = 7;
 const NIGHTS: usize = 2;
@@ -72,32 +71,32 @@ impl Found {
 
 pub async fn run(args: Args) -> Result<()> {
     let foreign = FactId::from_uuid(uuid::Uuid::from_u128(u128::from(args.seed) << 64 | 0x77));
-    let stage = Stage::open(liar(args.seed, foreign.to_string()), args.seed).await?;
+    let chat = Arc::new(liar(args.seed, foreign.to_string()));
+    let room = Room::open(Cast { chat, embedder: None }, args.seed).await?;
     if let Some(plant) = args.plant {
-        stage.admin.batch_execute(plant.sql()).await?;
+        room.admin.batch_execute(plant.sql()).await?;
     }
-    let people: Vec<Caller> =
-        (0..args.users).map(|n| Stage::person(&format!("person-{n}"))).collect();
-    let stage = &stage;
-    let told = people.iter().enumerate().map(|(n, person)| tell(stage, n, person));
+    let people: Vec<Caller> = (0..args.users).map(|n| room.human(&format!("person-{n}"))).collect();
+    let room = &room;
+    let told = people.iter().enumerate().map(|(n, person)| tell(room, n, person));
     let told: Vec<_> = told.collect();
     iter(told).buffer_unordered(WORKERS).try_collect::<Vec<()>>().await?;
-    let learned = stage.work(WORKERS).await?;
+    let learned = room.work(WORKERS).await?;
     println!("{} people, {learned} chats learned from", people.len());
 
     let found = Mutex::new(Found::default());
     for _ in 0..NIGHTS {
-        stage.pass_days(1);
-        let nights: Vec<_> = people.iter().map(|person| night(stage, person, &found)).collect();
+        room.pass_days(1);
+        let nights: Vec<_> = people.iter().map(|person| night(room, person, &found)).collect();
         iter(nights).buffer_unordered(WORKERS).try_collect::<Vec<()>>().await?;
     }
     // And once as it happens by itself.
-    let before = iter(people.iter()).then(|person| snapshot(stage, person));
+    let before = iter(people.iter()).then(|person| snapshot(room, person));
     let before: Vec<Snapshot> = before.try_collect().await?;
-    stage.pass_days(2);
-    let jobs = stage.work(WORKERS).await?;
+    room.pass_days(2);
+    let jobs = room.work(WORKERS).await?;
     for (person, before) in people.iter().zip(&before) {
-        let mut seen = look(stage, person, before).await?;
+        let mut seen = look(room, person, before).await?;
         let mut found = found.lock().unwrap_or_else(PoisonError::into_inner);
         add(&mut found, &mut seen);
     }
@@ -136,13 +135,13 @@ fn report(found: &Found, jobs: usize) {
 }
 
 /// A person who states a few things and says others in chats, one of them in every chat.
-async fn tell(stage: &Stage, n: usize, person: &Caller) -> Result<()> {
+async fn tell(room: &Room, n: usize, person: &Caller) -> Result<()> {
     for (content, importance) in
         [("Lives by the sea.", 0.9), ("Has two cats.", 0.8), ("Prefers short answers.", 0.7)]
     {
         let mut new = NewMemory::saying(content);
         new.claim.importance = importance;
-        stage.engine.save(&stage.request(person), new).await?;
+        room.engine.save(&room.request(person), new).await?;
     }
     for chat in 0..CHATS {
         let (always, ..) = TRUTHS[n % TRUTHS.len()];
@@ -150,8 +149,8 @@ async fn tell(stage: &Stage, n: usize, person: &Caller) -> Result<()> {
         let words = format!("{always}. {also}. How do I water tomatoes?");
         let turns = vec![NewTurn::saying(Role::User, &words)];
         let session = format!("c{chat}");
-        stage.engine.append_turns(&stage.request(person), &session, turns).await?;
-        stage.engine.close_session(&stage.request(person), &session, None).await?;
+        room.engine.append_turns(&room.request(person), &session, turns).await?;
+        room.engine.close_session(&room.request(person), &session, None).await?;
     }
     Ok(())
 }
@@ -163,37 +162,37 @@ struct Snapshot {
     firm: String,
 }
 
-async fn snapshot(stage: &Stage, person: &Caller) -> Result<Snapshot> {
+async fn snapshot(room: &Room, person: &Caller) -> Result<Snapshot> {
     const FACTS: &str = "select distinct fact_id from fact_version where user_id = $1";
     const FIRM: &str = "select md5(coalesce(string_agg(to_jsonb(v)::text, '|' \
                           order by version_id), '')) from fact_version v \
                         where user_id = $1 and (not extracted or consented_at is not null)";
     let user = person.user.uuid();
-    let facts = stage.admin.query(FACTS, &[&user]).await?;
-    let firm = stage.admin.query_one(FIRM, &[&user]).await?.get(0);
+    let facts = room.admin.query(FACTS, &[&user]).await?;
+    let firm = room.admin.query_one(FIRM, &[&user]).await?.get(0);
     Ok(Snapshot { facts: facts.iter().map(|row| row.get(0)).collect(), firm })
 }
 
-async fn hash(stage: &Stage, person: &Caller) -> Result<StateHash> {
-    Ok(stage.engine.whole(person, stage.moment().now).await?.hash)
+async fn hash(room: &Room, person: &Caller) -> Result<StateHash> {
+    Ok(room.engine.whole(person, room.moment().now).await?.hash)
 }
 
 /// A night, undone and done again, and portraits.
-async fn night(stage: &Stage, person: &Caller, found: &Mutex<Found>) -> Result<()> {
-    let before = snapshot(stage, person).await?;
-    let state = hash(stage, person).await?;
-    let night = stage.engine.consolidate(&stage.request(person), false).await?;
+async fn night(room: &Room, person: &Caller, found: &Mutex<Found>) -> Result<()> {
+    let before = snapshot(room, person).await?;
+    let state = hash(room, person).await?;
+    let night = room.engine.consolidate(&room.request(person), false).await?;
     let mut undone = true;
     if let Some(operation) = night.operation {
-        let morning = hash(stage, person).await?;
-        let undo = stage.engine.undo(&stage.request(person), operation).await?;
-        undone = hash(stage, person).await? == state && morning != state;
+        let morning = hash(room, person).await?;
+        let undo = room.engine.undo(&room.request(person), operation).await?;
+        undone = hash(room, person).await? == state && morning != state;
         let redo = undo.operation.ok_or_else(|| anyhow::anyhow!("an undo without operation"))?;
-        stage.engine.undo(&stage.request(person), redo).await?;
-        undone &= hash(stage, person).await? == morning;
+        room.engine.undo(&room.request(person), redo).await?;
+        undone &= hash(room, person).await? == morning;
     }
-    stage.engine.phrase_portraits(&stage.request(person)).await?;
-    let mut seen = look(stage, person, &before).await?;
+    room.engine.phrase_portraits(&room.request(person)).await?;
+    let mut seen = look(room, person, &before).await?;
     seen.nights = 1;
     seen.operations = usize::from(night.operation.is_some());
     if !undone {
@@ -222,10 +221,10 @@ fn add(all: &mut Found, seen: &mut Found) {
 }
 
 /// What a person finds in the morning.
-async fn look(stage: &Stage, person: &Caller, before: &Snapshot) -> Result<Found> {
+async fn look(room: &Room, person: &Caller, before: &Snapshot) -> Result<Found> {
     let mut found = Found::default();
     let who = &person.user_name;
-    let after = snapshot(stage, person).await?;
+    let after = snapshot(room, person).await?;
     let lost = before.facts.difference(&after.facts).count();
     if lost > 0 {
         found.lost += lost;
@@ -236,7 +235,7 @@ async fn look(stage: &Stage, person: &Caller, before: &Snapshot) -> Result<Found
         found.note(format!("{who}: what was stated is not what it was"));
     }
     let mut told = BTreeSet::new();
-    for made in stage.engine.portraits(person, stage.moment().now).await? {
+    for made in room.engine.portraits(person, room.moment().now).await? {
         found.portraits += 1;
         found.phrased += usize::from(made.made_by != "template");
         told.extend(made.portrait.facts().iter().map(|fact| fact.uuid()));
@@ -258,7 +257,7 @@ async fn look(stage: &Stage, person: &Caller, before: &Snapshot) -> Result<Found
     }
     const STATED: &str = "select fact_id from fact_version where user_id = $1 \
                             and known_until is null and state = 'active' and not extracted";
-    for row in stage.admin.query(STATED, &[&person.user.uuid()]).await? {
+    for row in room.admin.query(STATED, &[&person.user.uuid()]).await? {
         if !told.contains(&row.get::<_, uuid::Uuid>(0)) {
             found.untold += 1;
             found.note(format!("{who}: a portrait hides what was stated"));

@@ -3,7 +3,6 @@
 mod cost;
 mod hostile;
 mod liar;
-mod stage;
 
 use anyhow::Result;
 

@@ -5,29 +5,13 @@ use std::collections::BTreeSet;
 
 use serde_json::{Map, Value};
 
-use super::reading::{digest, moment, values, words};
+use super::reading::{chats, digest, moment, words};
 use super::{ChatItem, ChatTurn, Parsed};
 use crate::session::Role;
 
 /// Reads conversations, each along its current branch, with what its person and the assistant said.
 pub fn parse(text: &str) -> Parsed {
-    let mut parsed = Parsed::default();
-    let (values, unread) = values(text);
-    parsed.unread = unread;
-    for value in &values {
-        let chats = match value {
-            Value::Array(chats) => chats.iter().collect(),
-            Value::Object(_) => vec![value],
-            _ => Vec::new(),
-        };
-        for chat in chats {
-            match chat.get("mapping").and_then(Value::as_object) {
-                Some(mapping) => parsed.chat(conversation(chat, mapping)),
-                None => parsed.unread += 1,
-            }
-        }
-    }
-    parsed
+    chats(text, |chat| Some(conversation(chat, chat.get("mapping")?.as_object()?)))
 }
 
 fn conversation(chat: &Value, mapping: &Map<String, Value>) -> ChatItem {

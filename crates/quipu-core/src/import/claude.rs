@@ -2,29 +2,13 @@
 
 use serde_json::Value;
 
-use super::reading::{digest, moment, values, words};
+use super::reading::{chats, digest, moment, values, words};
 use super::{ChatItem, ChatTurn, MemoryItem, Parsed};
 use crate::session::Role;
 
 /// Reads conversations.
 pub fn parse(text: &str) -> Parsed {
-    let mut parsed = Parsed::default();
-    let (values, unread) = values(text);
-    parsed.unread = unread;
-    for value in &values {
-        let chats = match value {
-            Value::Array(chats) => chats.iter().collect(),
-            Value::Object(_) => vec![value],
-            _ => Vec::new(),
-        };
-        for chat in chats {
-            match chat.get("chat_messages").and_then(Value::as_array) {
-                Some(messages) => parsed.chat(conversation(chat, messages)),
-                None => parsed.unread += 1,
-            }
-        }
-    }
-    parsed
+    chats(text, |chat| Some(conversation(chat, chat.get("chat_messages")?.as_array()?)))
 }
 
 fn conversation(chat: &Value, messages: &[Value]) -> ChatItem {

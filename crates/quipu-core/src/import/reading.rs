@@ -5,6 +5,7 @@ use jiff::tz::TimeZone;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
+use super::{ChatItem, Parsed};
 use crate::time::{Timestamp, micros};
 
 /// A moment, written as a date and time, a date alone, or seconds since 1970.
@@ -44,6 +45,27 @@ pub(super) fn list(value: Option<&Value>) -> Vec<String> {
         Some(Value::String(text)) => vec![text.trim().to_owned()],
         _ => Vec::new(),
     }
+}
+
+/// The chats of an export, which is a list of them, one, or several lists. What `read` does not know is
+/// counted.
+pub(super) fn chats(text: &str, read: impl Fn(&Value) -> Option<ChatItem>) -> Parsed {
+    let (values, unread) = values(text);
+    let mut parsed = Parsed { unread, ..Parsed::default() };
+    for value in &values {
+        let chats = match value {
+            Value::Array(chats) => chats.as_slice(),
+            Value::Object(_) => std::slice::from_ref(value),
+            _ => &[],
+        };
+        for chat in chats {
+            match read(chat) {
+                Some(item) => parsed.chat(item),
+                None => parsed.unread += 1,
+            }
+        }
+    }
+    parsed
 }
 
 /// A name for something that has none: what it says.

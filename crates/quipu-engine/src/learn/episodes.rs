@@ -52,9 +52,13 @@ pub(super) fn write(
         Some(before) => format!("{before} {summary}"),
         None => summary,
     };
+    session::summarise(batch, scope, &plan.session.id, &latest(&running), pass.last_turn);
+}
+
+/// As much of a running summary as is kept: its end.
+pub(crate) fn latest(running: &str) -> String {
     let skipped = running.chars().count().saturating_sub(SUMMARY_CHARS);
-    let running: String = running.chars().skip(skipped).collect();
-    session::summarise(batch, scope, &plan.session.id, &running, pass.last_turn);
+    running.chars().skip(skipped).collect()
 }
 
 impl Engine {

@@ -6,7 +6,7 @@
 //! by the same steps again, which find what was done.
 
 mod apply;
-mod episodes;
+pub(crate) mod episodes;
 mod plan;
 mod retell;
 mod small;
