@@ -69,7 +69,7 @@ pub use origin::{Origin, Voice};
 pub use policy::Policy;
 pub use portrait::Portrait;
 pub use record::{Changes, Refusal, Stamp};
-pub use session::{Keep, Mark, NewTurn, Role, Session, SessionState, Span, Turn};
+pub use session::{Exchange, Keep, Mark, NewTurn, Role, Session, SessionState, Span, Turn};
 pub use state_hash::StateHash;
 pub use time::{AsOf, Period, Timestamp};
 pub use when::{Exactness, Mention, mentions};

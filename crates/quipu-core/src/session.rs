@@ -5,9 +5,10 @@ use jiff::SignedDuration;
 use serde::{Deserialize, Serialize};
 
 use crate::fact::words;
-use crate::id::{FactId, RetrievalId, TurnId};
+use crate::id::{FactId, RetrievalId, TurnId, UserId, derived};
 use crate::limits;
 use crate::origin::Origin;
+use crate::screen::own;
 use crate::time::Timestamp;
 
 words!(
@@ -93,6 +94,13 @@ impl Session {
         }
     }
 
+    /// The name of the chat that a user began with these words, for whoever does not name it. The same
+    /// chat is found again each time; two that begin with the very same words are one.
+    pub fn begun_with(user: UserId, opening: &str) -> String {
+        let id = derived("session", &[user.uuid().as_bytes(), opening.as_bytes()]);
+        format!("chat_{}", id.simple())
+    }
+
     /// Whether anything was said that has not been learned from.
     pub fn has_news(&self) -> bool {
         self.extracted_through < self.turns
@@ -164,6 +172,19 @@ impl NewTurn {
         }
     }
 
+    /// A message that was overheard: without what Quipu itself had put into it, and cut to what a turn
+    /// can hold. Nothing if nothing is left to keep.
+    pub fn overheard(role: Role, text: &str, at: Timestamp) -> Option<Self> {
+        let own = own::strip(text);
+        let kept: String = own.chars().filter(|c| *c != '\0').take(limits::TURN_CHARS).collect();
+        let said = !kept.trim().is_empty();
+        said.then(|| Self { said_at: Some(at), ..Self::saying(role, &kept) })
+    }
+
+    fn says(&self, turn: &Turn) -> bool {
+        self.role == turn.role && self.content == turn.content
+    }
+
     /// What is wrong with the turn, as (field, reason); nothing if it can be kept.
     pub fn faults(&self) -> Vec<(&'static str, String)> {
         let mut faults = Vec::new();
@@ -196,9 +217,133 @@ impl NewTurn {
     }
 }
 
+/// One round of a chat as it was overheard: what was said since the assistant last spoke, and what it
+/// answered.
+///
+/// A client sends the whole chat each time, of which only the end is new. What lies before that end
+/// is not looked at: a turn that its person has deleted since must not come back with it.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Exchange {
+    /// What the assistant had said last before this round.
+    pub before: Option<String>,
+    pub said: Vec<NewTurn>,
+    pub answer: Option<NewTurn>,
+}
+
+impl Exchange {
+    /// How many of the last turns of a chat [`Exchange::news`] needs to see.
+    pub const LOOKS_BACK: i32 = 50;
+
+    /// What of it the chat does not hold yet, given its last turns. A message is sent again when its
+    /// answer was lost, or when another one is wanted; then only the answer is new.
+    pub fn news(self, held: &[Turn]) -> Vec<NewTurn> {
+        let is_answer = |turn: &Turn| turn.role == Role::Assistant;
+        let last = held.last().filter(|turn| is_answer(turn));
+        let goes_on = last.is_some_and(|last| Some(&last.content) == self.before.as_ref());
+        let asked = held.iter().rposition(|turn| !is_answer(turn)).map_or(0, |at| at + 1);
+        let asked = &held[..asked];
+        let repeats = |count: &usize| {
+            let there = &asked[asked.len() - count..];
+            there.iter().zip(&self.said).all(|(turn, new)| new.says(turn))
+        };
+        let most = if goes_on { 0 } else { self.said.len().min(asked.len()) };
+        let repeated = (0..=most).rev().find(repeats).unwrap_or(0);
+        let same = |answer: &NewTurn| last.is_some_and(|last| answer.says(last));
+        let answered_so = repeated == self.said.len() && self.answer.as_ref().is_some_and(same);
+        let answer = self.answer.filter(|_| !answered_so);
+        self.said.into_iter().skip(repeated).chain(answer).collect()
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn exchange(before: Option<&str>, said: &[(Role, &str)], answer: &str) -> Exchange {
+        let new = |(role, text): &(Role, &str)| NewTurn::saying(*role, text);
+        Exchange {
+            before: before.map(str::to_owned),
+            said: said.iter().map(new).collect(),
+            answer: (!answer.is_empty()).then(|| new(&(Role::Assistant, answer))),
+        }
+    }
+
+    fn held(turns: &[(Role, &str)]) -> Vec<Turn> {
+        let turn = |(number, (role, content)): (i32, &(Role, &str))| Turn {
+            id: TurnId::from_uuid(uuid::Uuid::nil()),
+            session: "c".into(),
+            number,
+            role: *role,
+            speaker: None,
+            content: (*content).to_owned(),
+            origin: Origin::UserTurn,
+            said_at: Timestamp::UNIX_EPOCH,
+            recorded_at: Timestamp::UNIX_EPOCH,
+            spans: Vec::new(),
+            marked: false,
+        };
+        (1..).zip(turns).map(turn).collect()
+    }
+
+    fn news(of: Exchange, held: &[Turn]) -> Vec<String> {
+        of.news(held).into_iter().map(|turn| turn.content).collect()
+    }
+
+    use Role::{Assistant as A, Tool as T, User as U};
+
+    #[test]
+    fn a_chat_that_goes_on_brings_its_end_only() {
+        assert_eq!(news(exchange(None, &[(U, "hi")], "hello"), &[]), ["hi", "hello"]);
+        let chat = held(&[(U, "ok"), (A, "good")]);
+        assert_eq!(news(exchange(Some("good"), &[(U, "ok")], "good"), &chat), ["ok", "good"]);
+        // Also if the client tells of an answer that the chat does not hold.
+        assert_eq!(news(exchange(Some("what?"), &[(U, "bye")], "bye!"), &chat), ["bye", "bye!"]);
+        let tools = held(&[(U, "weather?")]);
+        assert_eq!(
+            news(exchange(Some(""), &[(T, "sun")], "It is sunny"), &tools),
+            ["sun", "It is sunny"]
+        );
+    }
+
+    #[test]
+    fn a_message_that_is_sent_again_is_there_once() {
+        let chat = held(&[(U, "hi"), (A, "hello"), (U, "tea?"), (A, "green")]);
+        assert_eq!(news(exchange(Some("hello"), &[(U, "tea?")], "green"), &chat), [""; 0]);
+        assert_eq!(news(exchange(Some("hello"), &[(U, "tea?")], "black"), &chat), ["black"]);
+        assert_eq!(news(exchange(Some("hello"), &[(U, "tea?")], ""), &chat), [""; 0]);
+        // The answer broke off, and the client has let go of it.
+        let two = [(U, "tea?"), (U, "or coffee?")];
+        assert_eq!(news(exchange(Some("hello"), &two, "yes"), &chat), ["or coffee?", "yes"]);
+    }
+
+    #[test]
+    fn what_its_person_deleted_does_not_come_back_with_the_history() {
+        // Only the end of what the client sends is in an exchange, whatever the chat has lost.
+        let left = held(&[(A, "hello")]);
+        assert_eq!(
+            news(exchange(Some("hello"), &[(U, "tea?")], "green"), &left),
+            ["tea?", "green"]
+        );
+    }
+
+    #[test]
+    fn what_quipu_put_into_a_message_is_not_overheard() {
+        let at = Timestamp::UNIX_EPOCH;
+        let with = "<memory-now nonce=\"1\">\n- [m1] x\n</memory-now nonce=\"1\">\nHi\0!";
+        assert_eq!(NewTurn::overheard(U, with, at).unwrap().content, "Hi!");
+        assert_eq!(NewTurn::overheard(U, "<memory nonce=\"1\">x</memory nonce=\"1\">\n", at), None);
+        let long = "x".repeat(limits::TURN_CHARS + 1);
+        assert!(NewTurn::overheard(U, &long, at).unwrap().faults().is_empty());
+    }
+
+    #[test]
+    fn a_chat_without_a_name_is_found_by_how_it_began() {
+        let user = |name| UserId::named(crate::id::TenantId::named("acme"), name);
+        let name = Session::begun_with(user("ada"), "hi");
+        assert_eq!(name, Session::begun_with(user("ada"), "hi"));
+        assert_ne!(name, Session::begun_with(user("bob"), "hi"));
+        assert_ne!(name, Session::begun_with(user("ada"), "hi!"));
+    }
 
     #[test]
     fn the_role_decides_the_origin_and_a_weak_credential_lowers_it() {

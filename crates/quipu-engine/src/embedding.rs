@@ -128,6 +128,25 @@ impl Engine {
         }
     }
 
+    /// The name of the embedder in use, if there is one and it can be had.
+    pub async fn embedder_name(&self, now: Timestamp) -> Option<String> {
+        let embedder = self.embedder(now).await.ok()??;
+        Some(embedder.model().name.clone())
+    }
+
+    /// A vector for each of these texts by the embedder in use, and its name; nothing if there is none.
+    pub async fn embed_texts(
+        &self,
+        texts: &[&str],
+        now: Timestamp,
+    ) -> Result<Option<(String, Vec<Vec<f32>>)>> {
+        let Some(embedder) = self.embedder(now).await.map_err(Error::Model)? else {
+            return Ok(None);
+        };
+        let vectors = embedder.embed(texts).await.map_err(Error::Model)?;
+        Ok(Some((embedder.model().name.clone(), vectors)))
+    }
+
     /// The embedder of a model that embeddings were made with. One that has come back in another size
     /// is another model: its vectors could not be compared with those there are.
     pub(crate) async fn open_model(

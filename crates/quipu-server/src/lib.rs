@@ -7,6 +7,7 @@
 pub mod archive;
 pub mod cli;
 pub mod clock;
+pub mod gateway;
 pub mod http;
 pub mod models;
 pub mod workers;

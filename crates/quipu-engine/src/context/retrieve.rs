@@ -11,8 +11,8 @@ use quipu_core::context::{Budget, is_sure_enough, may_inject, precedence, select
 use quipu_core::detect::{Detected, Detector};
 use quipu_core::recall::index::Index;
 use quipu_core::{
-    AsOf, Caller, Category, Domain, FactId, Force, Ids, Period, RetrievalId, Timestamp, UserId,
-    Version, VersionId,
+    AsOf, Caller, Category, Domain, FactId, Force, Ids, Period, RetrievalId, Timestamp, Version,
+    VersionId,
 };
 use quipu_store::context::{self as kept, Baseline};
 use quipu_store::{Scope, domain, recallable, session};
@@ -134,19 +134,18 @@ impl Engine {
             Err(_) => "out of time".to_owned(),
         };
         tracing::warn!(reason = done, "context without the database");
-        let mut context = self.at_hand(caller.user, ask, moment);
-        context.degraded.push("database");
-        Ok(context)
+        Ok(self.at_hand(caller, ask, moment))
     }
 
     /// What can be said without asking anybody: the baseline the session was last given here.
-    fn at_hand(&self, user: UserId, ask: &Ask, moment: Moment) -> Context {
-        let key = (user, ask.session.clone(), wishes(ask));
+    pub fn at_hand(&self, caller: &Caller, ask: &Ask, moment: Moment) -> Context {
+        let key = (caller.user, ask.session.clone(), wishes(ask));
         let baseline = self.given.get(&key).map(|part| (*part).clone()).unwrap_or_default();
         let mut context = empty(moment, ask);
         context.spent.baseline = baseline.tokens;
         context.frozen = !baseline.content.is_empty();
         context.baseline = baseline;
+        context.degraded.push("database");
         context
     }
 

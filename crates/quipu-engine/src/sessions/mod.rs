@@ -12,8 +12,8 @@ use quipu_core::policy::{Policy, Trigger};
 use quipu_core::recall::passage::of_turn;
 use quipu_core::time::micros;
 use quipu_core::{
-    Caller, FactId, Ids, JobId, JobKind, Keep, NewTurn, Role, Session, SessionState, Timestamp,
-    Turn, TurnId,
+    Caller, Exchange, FactId, Ids, JobId, JobKind, Keep, NewTurn, Role, Session, SessionState,
+    Timestamp, Turn, TurnId,
 };
 use quipu_store::passage::{self, Change};
 use quipu_store::session::SessionPlace;
@@ -93,13 +93,35 @@ impl Engine {
         to: &str,
         new: Vec<NewTurn>,
     ) -> Result<Appended> {
-        check_session_name(to)?;
-        Error::faults(new.iter().flat_map(NewTurn::faults).collect())?;
         if new.is_empty() || new.len() > TURNS_AT_ONCE {
             return Err(Error::invalid("turns", "between 1 and 100 turns"));
         }
+        self.append(request, to, Exchange { said: new, ..Exchange::default() }, false).await
+    }
+
+    /// Appends what of an exchange the session does not hold yet; nothing if it holds all of it. The
+    /// session is opened if it is not there.
+    pub async fn append_exchange(
+        &self,
+        request: &Request,
+        to: &str,
+        exchange: Exchange,
+    ) -> Result<Appended> {
+        self.append(request, to, exchange, true).await
+    }
+
+    async fn append(
+        &self,
+        request: &Request,
+        to: &str,
+        exchange: Exchange,
+        only_news: bool,
+    ) -> Result<Appended> {
+        check_session_name(to)?;
+        let new = || exchange.said.iter().chain(&exchange.answer);
+        Error::faults(new().flat_map(NewTurn::faults).collect())?;
         let scope = self.writing(request).await?;
-        let used: Vec<FactId> = new.iter().flat_map(|turn| turn.used.iter().copied()).collect();
+        let used: Vec<FactId> = new().flat_map(|turn| turn.used.iter().copied()).collect();
         let (there, kept, (policy, _), known) = try_join!(
             async { Ok(session::find(&scope, to).await?) },
             answered(&scope, request),
@@ -124,8 +146,20 @@ impl Engine {
                 new
             }
         };
-        let (turns, uses) = numbered(request, &session, new);
         let first = session.turns + 1;
+        let held = match only_news {
+            // Read under the user's lock, so that of two who tell of the same round one is late.
+            true => {
+                let from = session.turns.saturating_sub(Exchange::LOOKS_BACK);
+                session::turns(&scope, to, from, Exchange::LOOKS_BACK.into()).await?
+            }
+            false => Vec::new(),
+        };
+        let new = if only_news { exchange.news(&held) } else { exchange.said };
+        if new.is_empty() {
+            return Ok(Appended { session, turns: Vec::new(), first, kept: true });
+        }
+        let (turns, uses) = numbered(request, &session, new);
         if session.incognito {
             // Acknowledged and not kept: no turn, no passage, no answer that quotes it.
             let turns = turns.iter().map(|turn| turn.id).collect();

@@ -10,7 +10,7 @@ mod embeddings;
 mod endpoint;
 mod rerank;
 mod setting;
-mod sse;
+pub(crate) mod sse;
 
 pub use chat::{ChatConfig, RemoteChat};
 pub use embeddings::{EmbeddingsConfig, RemoteEmbedder};

@@ -7,7 +7,7 @@ const MARK: &[u8] = b"\xef\xbb\xbf";
 
 /// Puts pieces together to events.
 #[derive(Debug)]
-pub(super) struct Events {
+pub(crate) struct Events {
     /// The line that is not over yet.
     line: Vec<u8>,
     /// The lines of data of the event that is not over yet.
@@ -22,18 +22,18 @@ pub(super) struct Events {
 
 /// Why a stream of events cannot be read on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Unreadable {
+pub(crate) enum Unreadable {
     TooLong,
     NotText,
 }
 
 impl Events {
-    pub(super) fn new(most: usize) -> Self {
+    pub(crate) fn new(most: usize) -> Self {
         Self { line: Vec::new(), data: None, after_return: false, begun: false, most }
     }
 
     /// The events that this piece completes.
-    pub(super) fn push(&mut self, mut piece: &[u8]) -> Result<Vec<String>, Unreadable> {
+    pub(crate) fn push(&mut self, mut piece: &[u8]) -> Result<Vec<String>, Unreadable> {
         let mut events = Vec::new();
         if self.after_return && !piece.is_empty() {
             self.after_return = false;

@@ -13,7 +13,8 @@ use tracing_subscriber::EnvFilter;
 
 use super::{Database, ErasureJournal, scrub};
 use crate::clock;
-use crate::http::{App, Door, LOCAL_TENANT, router};
+use crate::gateway::{Gateway, UpstreamSettings};
+use crate::http::{App, Door, LOCAL_TENANT, router_with};
 use crate::models::ModelSettings;
 use crate::workers::Workers;
 
@@ -42,6 +43,8 @@ pub struct Serve {
     database: Database,
     #[command(flatten)]
     models: ModelSettings,
+    #[command(flatten)]
+    upstream: UpstreamSettings,
     /// Where to listen
     #[arg(long, env = "QUIPU_LISTEN", default_value = "127.0.0.1:7777", value_name = "ADDRESS")]
     listen: SocketAddr,
@@ -88,6 +91,7 @@ impl Serve {
             );
         }
         self.logging.start()?;
+        let upstream = self.upstream.open()?;
         let connect = self.database.connect(self.pool_size);
         if self.migrate {
             for step in quipu_engine::migrate(&connect).await? {
@@ -120,15 +124,17 @@ impl Serve {
             let _ = stream.set_nodelay(true);
         });
         let app = App::new(engine.clone(), door);
+        let gateway = Gateway::new(app.clone(), upstream);
         let workers = Workers::start(&engine, self.workers);
         if let Some(hour) = self.scrub_at {
             tokio::spawn(scrub::nightly(connect, hour));
         }
         let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
-        let server = axum::serve(listener, router(app)).with_graceful_shutdown(async move {
-            asked_to_stop().await;
-            let _ = stop.send(());
-        });
+        let server = axum::serve(listener, router_with(app, gateway.clone()))
+            .with_graceful_shutdown(async move {
+                asked_to_stop().await;
+                let _ = stop.send(());
+            });
         let grace = Duration::from_secs(self.grace);
         let overdue = async {
             let _ = stopped.await;
@@ -138,6 +144,7 @@ impl Serve {
             ended = async { server.await } => ended?,
             () = overdue => tracing::warn!("stopping with requests still under way"),
         }
+        gateway.drain(Duration::from_secs(5)).await;
         workers.stop(grace).await;
         engine.close();
         tracing::info!("stopped");

@@ -1,13 +1,16 @@
 //! The door: from a request's credential to a caller. Tenant and user come from the credential;
 //! what the request says about itself is checked against it, never trusted.
 
+use std::time::Duration;
+
 use axum::extract::{FromRequestParts, Request, State};
 use axum::http::header::{AUTHORIZATION, HOST, ORIGIN};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderName};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
-use quipu_core::{Caller, Origin, Permission, secret};
+use quipu_core::secret::{self, Presented};
+use quipu_core::{Caller, Origin, Permission, Timestamp};
 use quipu_engine::access::Admitted;
 
 use super::error::Problem;
@@ -33,8 +36,22 @@ pub struct Admission {
     admitted: Admitted,
 }
 
+impl Admission {
+    /// Whom it lets in, if it is this credential's and has not ended.
+    fn fits(self, presented: &Presented, now: Timestamp) -> Option<Admitted> {
+        let live = self.admitted.expires_at.is_none_or(|end| now < end);
+        // Both are hashes of high-entropy secrets, so the time a comparison takes tells nothing.
+        (live && self.secret_hash == presented.secret_hash).then_some(self.admitted)
+    }
+}
+
 impl App {
     async fn admit(&self, headers: &HeaderMap) -> Result<Admitted, Problem> {
+        let text = headers.get(AUTHORIZATION).and_then(|value| value.to_str().ok());
+        self.admit_presenting(text.and_then(|text| text.strip_prefix("Bearer "))).await
+    }
+
+    async fn admit_presenting(&self, text: Option<&str>) -> Result<Admitted, Problem> {
         if self.0.door == Door::Local {
             return Ok(Admitted {
                 tenant: local_tenant(),
@@ -47,23 +64,38 @@ impl App {
             });
         }
         let refused = || Problem::of("unauthenticated");
-        let text = headers.get(AUTHORIZATION).and_then(|value| value.to_str().ok());
-        let text = text.and_then(|text| text.strip_prefix("Bearer ")).ok_or_else(refused)?;
+        let text = text.ok_or_else(refused)?;
         let presented = secret::parse(text).ok_or_else(refused)?;
         let now = clock::now();
-        if let Some(kept) = self.0.admissions.get(&presented.key_id) {
-            let live = kept.admitted.expires_at.is_none_or(|end| now < end);
-            // Both are hashes of high-entropy secrets, so the time a comparison takes tells nothing.
-            if live && kept.secret_hash == presented.secret_hash {
-                return Ok(kept.admitted);
-            }
+        let kept = self.0.admissions.get(&presented.key_id);
+        if let Some(kept) = kept.and_then(|kept| kept.fits(&presented, now)) {
+            return Ok(kept);
         }
         let admitted = self.engine().authenticate(text, now).await?;
         let admission =
             Admission { secret_hash: presented.secret_hash, admitted: admitted.clone() };
+        self.0.let_in.insert(presented.key_id.clone(), admission.clone());
         self.0.admissions.insert(presented.key_id, admission);
         self.note_use(&admitted);
         Ok(admitted)
+    }
+
+    /// The same at a door that stays open: while the database cannot be asked, whoever was let in here
+    /// lately still is. Somebody it does not remember is turned away for now.
+    pub(crate) async fn admit_still(
+        &self,
+        text: Option<&str>,
+        patience: Duration,
+    ) -> Result<Admitted, Problem> {
+        match tokio::time::timeout(patience, self.admit_presenting(text)).await {
+            Ok(Ok(admitted)) => return Ok(admitted),
+            Ok(Err(problem)) if problem.is("unauthenticated") => return Err(problem),
+            Ok(Err(_)) | Err(_) => {}
+        }
+        let presented = text.and_then(secret::parse).ok_or_else(|| Problem::of("unavailable"))?;
+        let kept = self.0.let_in.get(&presented.key_id);
+        let kept = kept.and_then(|kept| kept.fits(&presented, clock::now()));
+        kept.ok_or_else(|| Problem::of("unavailable"))
     }
 
     /// Writes down that a key was used. Nobody waits for it, and nobody is refused over it.
@@ -81,12 +113,17 @@ impl App {
     pub(super) fn forget_admissions(&self, key_ids: &[String]) {
         for key_id in key_ids {
             self.0.admissions.invalidate(key_id);
+            self.0.let_in.invalidate(key_id);
         }
     }
 }
 
 /// The user a request is about: the credential's own, or the one the header names.
-fn user_of(app: &App, admitted: &Admitted, headers: &HeaderMap) -> Result<String, Problem> {
+pub(crate) fn user_of(
+    app: &App,
+    admitted: &Admitted,
+    headers: &HeaderMap,
+) -> Result<String, Problem> {
     let named = match headers.get(USER) {
         None => None,
         // People have names beyond ASCII, and applications use them as ids.
@@ -126,7 +163,7 @@ impl App {
     }
 }
 
-fn forbidden(permission: Permission) -> Problem {
+pub(crate) fn forbidden(permission: Permission) -> Problem {
     Problem::of("forbidden")
         .because(&format!("This needs the permission `{}`", permission.as_str()))
 }

@@ -38,7 +38,7 @@ pub const TABLE: &[Entry] = &[
     entry("invalid_request", 422, "The request is not valid", "Look at `errors`: each names a field and what it must be."),
     entry("malformed_body", 400, "The body is not the JSON this operation takes", "Compare it with the operation in /openapi.json; unknown fields are refused."),
     entry("malformed_query", 400, "A query parameter is not valid", "Compare it with the operation in /openapi.json."),
-    entry("malformed_header", 400, "A header is not valid", "`Idempotency-Key` is 1 to 255 printable characters; `If-Match` is an ETag as it was given; `X-Quipu-User` is 1 to 255 characters of UTF-8."),
+    entry("malformed_header", 400, "A header is not valid", "`Idempotency-Key` is 1 to 255 printable characters; `If-Match` is an ETag as it was given; `X-Quipu-User` and `X-Quipu-Session` are 1 to 255 characters of UTF-8; `X-Quipu-Mode` is on, read-only or off."),
     entry("malformed_cursor", 400, "The cursor is not one of ours", "Pass `next_cursor` back as it was given, or start again without one."),
     entry("unsupported_media_type", 415, "The body must be JSON", "Send `Content-Type: application/json`; an import may be `application/jsonl` or `application/zip`."),
     entry("body_too_large", 413, "The body is too large", "A request may have up to 256 KiB; turns up to 4 MiB, a vault up to 16 MiB, an import up to 64 MiB."),
@@ -70,6 +70,9 @@ pub const TABLE: &[Entry] = &[
     entry("retrieval_not_found", 404, "There is no such retrieval", "Retrievals are kept for 90 days."),
     entry("model_not_found", 404, "No embeddings were made with this model", "See what there is with `quipu reembed --list`."),
     entry("model_unavailable", 503, "A model did not answer", "Try again; `quipu doctor` says which model is missing."),
+    entry("no_upstream", 404, "There is no model behind this gateway", "Serve with `--upstream URL` (or set `QUIPU_UPSTREAM`), as `--upstream https://api.openai.com/v1`; see docs/gateway.md."),
+    entry("upstream_unavailable", 502, "The service behind this gateway did not answer", "See that the address in `--upstream` is right and the service runs, then try again."),
+    entry("no_embedder", 404, "No embedder is set up", "Fetch one with `quipu model get potion`, or serve with `--embeddings-url`; see `quipu serve --help`."),
     entry("user_deleted", 410, "The user has been deleted", "Create the user again with `POST /api/users` if they have come back."),
     entry("answer_erased", 410, "The answer was erased together with its memory", "Use a new `Idempotency-Key` for a new request."),
     entry("ambiguous_target", 409, "The text occurs in several memories", "Name one of the `candidates` by its id."),
@@ -149,6 +152,15 @@ impl Problem {
 
     pub fn is(&self, code: &str) -> bool {
         self.code == code
+    }
+
+    pub fn code(&self) -> &str {
+        &self.code
+    }
+
+    /// What happened and what to do, for whoever has room for one text only.
+    pub fn sentence(&self) -> String {
+        format!("{}. {}", self.title, self.detail)
     }
 
     /// The same, naming each field that cannot be accepted.

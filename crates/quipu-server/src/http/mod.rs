@@ -43,9 +43,15 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 pub use auth::Door;
+pub(crate) use auth::{forbidden, user_of};
+pub(crate) use error::Problem;
 pub use error::{TABLE, render_error_docs};
 pub use openapi::document;
+pub(crate) use request::too_large;
+pub(crate) use search::QUERY_CHARS;
 pub use wrap::VERSION;
+
+use crate::gateway::{self, Gateway};
 
 /// The largest request body: a memory is a line with a bounded body.
 const BODY_BYTES: usize = 256 * 1024;
@@ -55,6 +61,9 @@ const TURNS_BYTES: usize = 4 * 1024 * 1024;
 const IMPORT_BYTES: usize = 64 * 1024 * 1024;
 /// How long an admission is remembered. A key revoked at another server works this much longer.
 const ADMISSION_SECONDS: u64 = 5;
+/// For how long whoever was let in is still let in at the doors that stay open while the database
+/// cannot be asked.
+const RECALLED: Duration = Duration::from_hours(1);
 
 /// What every handler needs.
 #[derive(Clone)]
@@ -64,6 +73,8 @@ struct Inner {
     engine: Engine,
     door: Door,
     admissions: Cache<String, auth::Admission>,
+    /// The last admission of each credential, for when the database cannot be asked.
+    let_in: Cache<String, auth::Admission>,
 }
 
 impl App {
@@ -72,10 +83,11 @@ impl App {
             .max_capacity(100_000)
             .time_to_live(Duration::from_secs(ADMISSION_SECONDS))
             .build();
-        Self(Arc::new(Inner { engine, door, admissions }))
+        let let_in = Cache::builder().max_capacity(100_000).time_to_live(RECALLED).build();
+        Self(Arc::new(Inner { engine, door, admissions, let_in }))
     }
 
-    fn engine(&self) -> &Engine {
+    pub(crate) fn engine(&self) -> &Engine {
         &self.0.engine
     }
 
@@ -200,11 +212,18 @@ fn vault() -> OpenApiRouter<App> {
         .layer(DefaultBodyLimit::max(vault::VAULT_BYTES))
 }
 
-/// The whole server.
+/// The whole server, with no models behind its gateway.
 pub fn router(app: App) -> Router {
+    let gateway = Gateway::new(app.clone(), None);
+    router_with(app, gateway)
+}
+
+/// The whole server.
+pub fn router_with(app: App, gateway: Gateway) -> Router {
     let (api, _) = api().split_for_parts();
     let guard = from_fn_with_state(app.clone(), auth::guard_local);
     api.route("/openapi.json", axum::routing::get(openapi::serve))
+        .merge(gateway::routes(gateway))
         .fallback(error::no_route)
         .method_not_allowed_fallback(error::no_method)
         .layer(guard)

@@ -8,6 +8,7 @@ mod cancel;
 mod cli;
 mod erase;
 mod faults;
+mod gateway;
 mod isolation;
 mod local;
 mod models;

@@ -1,0 +1,228 @@
+//! The gateway: a door in the shape of a chat service, with memory between the client and the model.
+//!
+//! A request is given what its person's memory holds and goes on to the service behind; the answer
+//! passes back byte for byte, and what was said is kept when it is over. Memory only ever adds: a
+//! database that is away, slow or broken takes the memory from a chat, never the chat. This room
+//! decides nothing about memories, and nothing it does makes an answer wait.
+
+mod capture;
+mod embeddings;
+mod guest;
+mod memory;
+mod refusal;
+mod upstream;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::Router;
+use axum::body::{Body, Bytes};
+use axum::extract::{DefaultBodyLimit, FromRequest as _, Request, State};
+use axum::http::header::{CONTENT_ENCODING, CONTENT_TYPE};
+use axum::http::{HeaderMap, Method, Uri, request};
+use axum::response::{IntoResponse as _, Response};
+use axum::routing::{get, post};
+use futures_util::stream;
+use moka::sync::Cache;
+use quipu_core::{Role, Session, UserId};
+use quipu_engine::context::Context;
+use quipu_models::protocol::{Answer, Earlier, Prompt, Protocol, Said};
+use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
+
+use crate::clock;
+use crate::http::{App, too_large};
+use capture::{Captures, Round};
+use guest::{Guest, Mode};
+use refusal::Refusal;
+pub use upstream::{Upstream, UpstreamSettings};
+
+/// The largest request: a long chat with pictures in it.
+const BODY_BYTES: usize = 64 * 1024 * 1024;
+/// For how long it is remembered which chat an answer of the service belongs to.
+const ANSWERS_KEPT: Duration = Duration::from_hours(24);
+
+/// What the handlers of this door need.
+#[derive(Clone)]
+pub struct Gateway(Arc<Inner>);
+
+struct Inner {
+    app: App,
+    upstream: Option<Upstream>,
+    captures: Captures,
+    /// The chats of answers that the service itself keeps and can go on from.
+    answers: Cache<(UserId, String), String>,
+}
+
+impl Gateway {
+    /// A gateway to this service; without one it can only say how to set one up.
+    pub fn new(app: App, upstream: Option<Upstream>) -> Self {
+        let captures = Captures::start(app.engine());
+        let answers = Cache::builder().max_capacity(100_000).time_to_live(ANSWERS_KEPT).build();
+        Self(Arc::new(Inner { app, upstream, captures, answers }))
+    }
+
+    /// Returns once what was said so far has been kept, or when the time is over.
+    pub async fn drain(&self, within: Duration) {
+        self.0.captures.drain(within).await;
+    }
+
+    fn upstream(&self) -> Result<&Upstream, Refusal> {
+        self.0.upstream.as_ref().ok_or_else(|| Refusal::of("no_upstream"))
+    }
+
+    /// The chat that a request belongs to: the one its client names, the one that the service goes
+    /// on with, or the one that began with the same words.
+    fn session(&self, guest: &Guest, prompt: &Prompt, said: &[Said]) -> Option<String> {
+        let user = guest.caller.user;
+        let found = || match prompt.earlier() {
+            Some(Earlier::Answer(id)) => self.0.answers.get(&(user, id)),
+            Some(Earlier::Conversation(name)) => Some(Session::begun_with(user, &name)),
+            None => None,
+        };
+        let first = || said.iter().find(|said| said.role == Role::User);
+        let begun = || first().map(|said| Session::begun_with(user, &said.text));
+        guest.session.clone().or_else(found).or_else(begun)
+    }
+}
+
+/// The routes of this door.
+pub fn routes<S>(gateway: Gateway) -> Router<S> {
+    Router::new()
+        .route("/v1/chat/completions", post(chat))
+        .route("/v1/responses", post(responses))
+        .route("/v1/embeddings", post(embeddings::embed))
+        .route("/v1/models", get(models))
+        .route("/v1/models/{*model}", get(models))
+        .layer(DefaultBodyLimit::max(BODY_BYTES))
+        .with_state(gateway)
+}
+
+async fn chat(State(gateway): State<Gateway>, request: Request) -> Result<Response, Refusal> {
+    converse(&gateway, Protocol::Chat, request).await
+}
+
+async fn responses(State(gateway): State<Gateway>, request: Request) -> Result<Response, Refusal> {
+    converse(&gateway, Protocol::Responses, request).await
+}
+
+/// The models of the service behind, as it lists them.
+async fn models(State(gateway): State<Gateway>, request: Request) -> Result<Response, Refusal> {
+    let upstream = gateway.upstream()?;
+    let (parts, _) = request.into_parts();
+    Guest::of(&gateway.0.app, &parts.headers).await?;
+    let headers = upstream.headers(&parts.headers, false);
+    let name = parts.uri.path().trim_start_matches("/v1/");
+    // What climbs out of the list of models could reach whatever else the service keeps for its key.
+    let climbs = |step: &str| [".", ".."].contains(&step) || step.to_lowercase().contains("%2e");
+    if name.split('/').any(climbs) || name.contains('\\') {
+        return Err(Refusal::of("not_found"));
+    }
+    let path = with_query(name, &parts.uri);
+    let answer = upstream.ask(Method::GET, &path, headers, Bytes::new()).await?;
+    Ok(pass(answer, None))
+}
+
+/// A place below the service's address, with what the request asked for behind its question mark.
+fn with_query(path: &str, uri: &Uri) -> String {
+    uri.query().map_or_else(|| path.to_owned(), |query| format!("{path}?{query}"))
+}
+
+async fn read(
+    gateway: &Gateway,
+    request: Request,
+) -> Result<(Guest, request::Parts, Bytes), Refusal> {
+    let guest = Guest::of(&gateway.0.app, request.headers()).await?;
+    let (parts, body) = request.into_parts();
+    let body = Request::from_parts(parts.clone(), body);
+    let body = Bytes::from_request(body, &()).await.map_err(too_large)?;
+    Ok((guest, parts, body))
+}
+
+async fn converse(
+    gateway: &Gateway,
+    protocol: Protocol,
+    request: Request,
+) -> Result<Response, Refusal> {
+    let upstream = gateway.upstream()?;
+    let (guest, parts, body) = read(gateway, request).await?;
+    let (path, started) = (with_query(protocol.path(), &parts.uri), clock::now());
+    let prompt = match guest.mode {
+        Mode::Off => None,
+        // What cannot be read is the service's to refuse, in its own words.
+        Mode::On | Mode::ReadOnly => Prompt::read(protocol, &body),
+    };
+    let Some(mut prompt) = prompt else {
+        let headers = upstream.headers(&parts.headers, false);
+        return Ok(pass(upstream.ask(Method::POST, &path, headers, body).await?, None));
+    };
+    let said = prompt.said();
+    let session = gateway.session(&guest, &prompt, &said);
+    let engine = gateway.0.app.engine();
+    let context = memory::retrieve(engine, &guest.caller, &said, session.as_deref()).await;
+    memory::put(&mut prompt, &context);
+    let due = guest.keeps.then(|| gateway.0.captures.expect());
+    let headers = upstream.headers(&parts.headers, due.is_some());
+    let body = prompt.to_bytes().into();
+    let answer = upstream.ask(Method::POST, &path, headers, body).await?;
+    let heard = answer.status().is_success() && !is_packed(answer.headers());
+    let tap = match (due.filter(|_| heard), &session) {
+        (Some(due), Some(session)) => {
+            let (tap, pieces) = unbounded_channel();
+            let coming = Answer::coming(protocol, is_stream(answer.headers()));
+            let exchange = memory::round(&said, started);
+            let round =
+                Round { caller: guest.caller.clone(), session: session.clone(), exchange, due };
+            tokio::spawn(listen(gateway.clone(), coming, pieces, round, context.clone()));
+            Some(tap)
+        }
+        _ => None,
+    };
+    let mut response = pass(answer, tap);
+    memory::report(response.headers_mut(), &context, session.as_deref());
+    Ok(response)
+}
+
+fn is_stream(headers: &HeaderMap) -> bool {
+    let kind = headers.get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
+    kind.is_some_and(|kind| kind.starts_with("text/event-stream"))
+}
+
+/// Whether an answer was packed although it was asked for as it is.
+fn is_packed(headers: &HeaderMap) -> bool {
+    headers.get(CONTENT_ENCODING).is_some_and(|packing| packing != "identity")
+}
+
+/// Passes an answer on, byte for byte and piece by piece, and lets the tap have what went through.
+/// When the client hangs up, all of this is dropped: the service is no longer listened to, and the
+/// tap knows that there is no more to come.
+fn pass(answer: reqwest::Response, tap: Option<UnboundedSender<Bytes>>) -> Response {
+    let (status, headers) = (answer.status(), upstream::passed_on(answer.headers()));
+    let pieces = stream::try_unfold((answer, tap), |(mut answer, tap)| async move {
+        let Some(piece) = answer.chunk().await? else { return Ok(None) };
+        if let Some(tap) = &tap {
+            // Nobody hears it any more only if the listener failed; the client is served all the same.
+            let _ = tap.send(piece.clone());
+        }
+        Ok::<_, reqwest::Error>(Some((piece, (answer, tap))))
+    });
+    (status, headers, Body::from_stream(pieces)).into_response()
+}
+
+/// Hears an answer to its end, wherever that is, and has the round kept.
+async fn listen(
+    gateway: Gateway,
+    mut answer: Answer,
+    mut pieces: UnboundedReceiver<Bytes>,
+    mut round: Round,
+    context: Context,
+) {
+    while let Some(piece) = pieces.recv().await {
+        answer.hear(&piece);
+    }
+    let (text, id) = answer.heard();
+    if let Some(id) = id {
+        gateway.0.answers.insert((round.caller.user, id), round.session.clone());
+    }
+    round.exchange.answer = memory::answered(&text, &context, clock::now());
+    gateway.0.captures.take(round);
+}

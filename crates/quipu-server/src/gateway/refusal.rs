@@ -1,0 +1,47 @@
+//! Errors in the shape that clients of chat services know, so that they show what went wrong instead
+//! of "unknown error". The codes are those of the one table in `http/error.rs`.
+
+use axum::Json;
+use axum::http::header::{CONTENT_LENGTH, CONTENT_TYPE};
+use axum::response::{IntoResponse, Response};
+use serde_json::json;
+
+use crate::http::Problem;
+
+/// A problem, said to a chat client.
+#[derive(Debug)]
+pub struct Refusal(Problem);
+
+impl Refusal {
+    pub fn of(code: &str) -> Self {
+        Self(Problem::of(code))
+    }
+
+    pub fn because(code: &str, what: &str) -> Self {
+        Self(Problem::of(code).because(what))
+    }
+}
+
+impl From<Problem> for Refusal {
+    fn from(problem: Problem) -> Self {
+        Self(problem)
+    }
+}
+
+impl IntoResponse for Refusal {
+    fn into_response(self) -> Response {
+        let (code, message) = (self.0.code().to_owned(), self.0.sentence());
+        let (mut parts, _) = self.0.into_response().into_parts();
+        let kind = match parts.status.as_u16() {
+            401 => "authentication_error",
+            403 => "permission_error",
+            400..500 => "invalid_request_error",
+            _ => "server_error",
+        };
+        let body =
+            json!({"error": {"message": message, "type": kind, "param": null, "code": code}});
+        parts.headers.remove(CONTENT_LENGTH);
+        parts.headers.remove(CONTENT_TYPE);
+        (parts.status, parts.headers, Json(body)).into_response()
+    }
+}

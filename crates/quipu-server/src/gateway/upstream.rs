@@ -1,0 +1,214 @@
+//! The service behind the gateway: one address, one pool of connections, and what of a request's and
+//! an answer's headers crosses the line between the two.
+//!
+//! A Quipu credential never crosses it, in whichever header it stands; nor does anything that is
+//! addressed to Quipu.
+
+use std::time::Duration;
+
+use anyhow::{Context as _, bail};
+use axum::body::Bytes;
+use axum::http::header::{self, HeaderName};
+use axum::http::{HeaderMap, HeaderValue, Method};
+use clap::Args;
+use quipu_core::secret;
+
+use super::guest::bearer;
+use super::refusal::Refusal;
+
+/// What clients send for a key that they do not need: they refuse to send none at all.
+const NO_KEY: &str = "quipu";
+
+/// Where the models are that answer chats.
+#[derive(Debug, Clone, Default, Args)]
+#[command(next_help_heading = "Gateway")]
+pub struct UpstreamSettings {
+    /// The service behind `/v1/chat/completions` and `/v1/responses`: anything that speaks the OpenAI
+    /// protocol, as https://api.openai.com/v1 or http://localhost:11434/v1
+    #[arg(long, env = "QUIPU_UPSTREAM", value_name = "URL")]
+    upstream: Option<String>,
+    /// The key for that service, where a client brings none of its own
+    #[arg(long, env = "QUIPU_UPSTREAM_KEY", hide_env_values = true, value_name = "KEY")]
+    upstream_key: Option<String>,
+}
+
+impl UpstreamSettings {
+    /// The service these settings describe, if they name one. They are checked here, at the start.
+    pub fn open(&self) -> anyhow::Result<Option<Upstream>> {
+        let set = |text: &Option<String>| text.clone().filter(|text| !text.trim().is_empty());
+        match set(&self.upstream) {
+            Some(url) => Upstream::new(&url, set(&self.upstream_key).as_deref()).map(Some),
+            None => Ok(None),
+        }
+    }
+}
+
+/// A service that answers chats.
+#[derive(Debug, Clone)]
+pub struct Upstream {
+    base: String,
+    client: reqwest::Client,
+    key: Option<HeaderValue>,
+}
+
+impl Upstream {
+    pub fn new(url: &str, key: Option<&str>) -> anyhow::Result<Self> {
+        let base = url.trim().trim_end_matches('/').to_owned();
+        let parsed: reqwest::Url = base.parse().with_context(|| {
+            format!("the upstream is not an address: {base}\n  next: give it as http://host/v1")
+        })?;
+        if !["http", "https"].contains(&parsed.scheme()) || parsed.host().is_none() {
+            bail!("the upstream is no web address: {base}\n  next: give it as http://host/v1");
+        }
+        let key = key.map(|key| {
+            let mut value = HeaderValue::from_str(&format!("Bearer {}", key.trim()))
+                .context("the upstream's key cannot be sent in a header")?;
+            value.set_sensitive(true);
+            anyhow::Ok(value)
+        });
+        // An answer may take as long as its model thinks; only the first step has a limit.
+        let client = quipu_models::tls::client(&base)
+            .connect_timeout(Duration::from_secs(10))
+            .tcp_keepalive(Duration::from_secs(60))
+            .pool_max_idle_per_host(256)
+            .build()
+            .context("no HTTP client can be made")?;
+        Ok(Self { base, client, key: key.transpose()? })
+    }
+
+    /// Asks the service, and comes back as soon as its answer begins.
+    pub(super) async fn ask(
+        &self,
+        method: Method,
+        path: &str,
+        headers: HeaderMap,
+        body: Bytes,
+    ) -> Result<reqwest::Response, Refusal> {
+        let url = format!("{}/{path}", self.base);
+        let request = self.client.request(method, url).headers(headers).body(body);
+        request.send().await.map_err(|error| {
+            // The address may hold a key of the operator's; what went wrong does not.
+            let error = error.without_url();
+            tracing::warn!(%error, "the upstream did not answer");
+            Refusal::of("upstream_unavailable")
+        })
+    }
+
+    /// The headers to ask with. Who is listening asks for an answer that is not packed.
+    pub(super) fn headers(&self, of: &HeaderMap, listening: bool) -> HeaderMap {
+        let mut headers: HeaderMap = of
+            .iter()
+            .filter(|(name, value)| crosses(name) && !is_ours(value))
+            .map(|(name, value)| (name.clone(), value.clone()))
+            .collect();
+        let brought = bearer(of).filter(|key| secret::parse(key).is_none());
+        if brought.is_none_or(|key| key.is_empty() || key == NO_KEY) {
+            headers.remove(header::AUTHORIZATION);
+            if let Some(key) = &self.key {
+                headers.insert(header::AUTHORIZATION, key.clone());
+            }
+        }
+        if listening {
+            headers.insert(header::ACCEPT_ENCODING, HeaderValue::from_static("identity"));
+        }
+        headers
+    }
+}
+
+/// The headers of an answer, as they go on to whoever asked.
+pub fn passed_on(of: &HeaderMap) -> HeaderMap {
+    let kept = of.iter().filter(|(name, _)| !is_hop(name));
+    kept.map(|(name, value)| (name.clone(), value.clone())).collect()
+}
+
+/// Headers that are about one connection, not about the message.
+fn is_hop(name: &HeaderName) -> bool {
+    const HOPS: [&str; 8] = [
+        "connection",
+        "keep-alive",
+        "proxy-authenticate",
+        "proxy-authorization",
+        "te",
+        "trailer",
+        "transfer-encoding",
+        "upgrade",
+    ];
+    HOPS.contains(&name.as_str())
+}
+
+fn crosses(name: &HeaderName) -> bool {
+    // A cookie was given by this address for this address, and so were a browser's words about it.
+    const STAY: [&str; 7] =
+        ["host", "content-length", "cookie", "origin", "referer", "forwarded", "expect"];
+    let name_text = name.as_str();
+    let ours = ["x-quipu-", "quipu-", "sec-fetch-", "x-forwarded-"];
+    !is_hop(name)
+        && !STAY.contains(&name_text)
+        && !ours.iter().any(|start| name_text.starts_with(start))
+}
+
+/// Whether a header's value is a Quipu credential, wherever a client has put it.
+fn is_ours(value: &HeaderValue) -> bool {
+    let Ok(text) = value.to_str() else { return false };
+    text.split([' ', ',', ';', '=']).any(|part| secret::parse(part).is_some())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use quipu_core::secret::{Prefix, print};
+
+    fn headers(pairs: &[(&str, &str)]) -> HeaderMap {
+        let pair = |(name, value): &(&str, &str)| {
+            (name.parse::<HeaderName>().unwrap(), value.parse::<HeaderValue>().unwrap())
+        };
+        pairs.iter().map(pair).collect()
+    }
+
+    #[test]
+    fn nothing_of_ours_crosses_the_line() {
+        let ours = print(Prefix::Key, &[7; 32]).0;
+        let upstream = Upstream::new("http://127.0.0.1:9/v1/", Some("sk-server")).unwrap();
+        let bearer = format!("Bearer {ours}");
+        let sent = headers(&[
+            ("authorization", &bearer),
+            ("x-quipu-key", &ours),
+            ("x-quipu-user", "ada"),
+            ("quipu-version", "x"),
+            ("api-key", &ours),
+            ("x-api-key", "theirs"),
+            ("cookie", "a=b"),
+            ("host", "localhost:7777"),
+            ("connection", "keep-alive"),
+            ("openai-organization", "org"),
+        ]);
+        let asked = upstream.headers(&sent, true);
+        let mut names: Vec<_> = asked.keys().map(HeaderName::as_str).collect();
+        names.sort_unstable();
+        assert_eq!(names, ["accept-encoding", "authorization", "openai-organization", "x-api-key"]);
+        assert_eq!(asked["authorization"], "Bearer sk-server");
+        assert!(!format!("{upstream:?}{asked:?}").contains("sk-server"), "a key was printed");
+    }
+
+    #[test]
+    fn a_clients_own_key_goes_before_the_servers() {
+        let upstream = Upstream::new("http://127.0.0.1:9/v1", Some("sk-server")).unwrap();
+        let asked = |key: &str| {
+            let sent = headers(&[("authorization", &format!("Bearer {key}"))]);
+            upstream.headers(&sent, false)["authorization"].to_str().unwrap().to_owned()
+        };
+        assert_eq!(asked("sk-client"), "Bearer sk-client");
+        assert_eq!(asked("quipu"), "Bearer sk-server");
+        let alone = Upstream::new("http://127.0.0.1:9/v1", None).unwrap();
+        let none = alone.headers(&headers(&[("authorization", "Bearer quipu")]), false);
+        assert!(none.is_empty());
+    }
+
+    #[test]
+    fn an_address_that_is_none_is_refused_at_the_start() {
+        for url in ["", "localhost:11434/v1", "ftp://x/v1", "http://"] {
+            assert!(Upstream::new(url, None).is_err(), "{url}");
+        }
+        assert!(Upstream::new("http://127.0.0.1/v1", Some("a\nb")).is_err());
+    }
+}
