@@ -10,6 +10,7 @@ pub mod crashes;
 pub mod door;
 pub mod erasure;
 pub mod freeze;
+pub mod gateway;
 pub mod histories;
 pub mod kills;
 pub mod learning;

@@ -22,6 +22,10 @@ enum Command {
     Load(quipu_evals::load::Args),
     /// The frozen baseline: the same bytes within a session, and at one point of both axes.
     Freeze(quipu_evals::freeze::Args),
+    /// The gateway: its bytes, its block, what it adds to a chat, and a database stopped under it.
+    Gateway(quipu_evals::gateway::Args),
+    #[command(hide = true)]
+    GatewayProxy(quipu_evals::gateway::ProxyArgs),
     /// Crashes while learning from a conversation: everything must happen exactly once.
     Crashes(quipu_evals::crashes::Args),
     #[command(hide = true)]
@@ -57,6 +61,8 @@ async fn main() -> anyhow::Result<()> {
         Command::Kills(args) => quipu_evals::kills::run(args).await,
         Command::Load(args) => quipu_evals::load::run(args).await,
         Command::Freeze(args) => quipu_evals::freeze::run(args).await,
+        Command::Gateway(args) => quipu_evals::gateway::run(args).await,
+        Command::GatewayProxy(args) => quipu_evals::gateway::run_proxy(args).await,
         Command::Crashes(args) => quipu_evals::crashes::run(args).await,
         Command::CrashChild(args) => quipu_evals::crashes::run_child(args).await,
         Command::Erasure(args) => quipu_evals::erasure::run(args).await,

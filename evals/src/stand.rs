@@ -65,6 +65,16 @@ impl Cluster {
         format!("postgres://postgres@127.0.0.1:{}/{database}", self.port)
     }
 
+    /// Stops it, as an operator would who has to.
+    pub fn stop(&self) -> Result<()> {
+        self.script(&["stop"]).map(|_| ())
+    }
+
+    /// Starts it again, where it was.
+    pub fn start_again(&self) -> Result<()> {
+        self.script(&["start"]).map(|_| ())
+    }
+
     /// The folder of PostgreSQL's programs.
     pub fn programs(&self) -> Result<PathBuf> {
         Ok(self.script(&["bin"])?.into())

@@ -9,11 +9,15 @@ mod answer;
 mod chat;
 pub mod embeddings;
 mod responses;
+mod sieve;
+
+use std::collections::BTreeSet;
 
 use quipu_core::Role;
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 pub use answer::Answer;
+pub use sieve::{Ended, Sieve, ToolCall};
 
 /// How a request for an answer is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -104,6 +108,64 @@ impl Prompt {
         }
     }
 
+    /// Offers the model these tools beside the client's own, each with its name, when to call it, and
+    /// the schema of its arguments. Gives the names that are new: a client's own tool stays its own.
+    pub fn offer<'t>(
+        &mut self,
+        tools: impl Iterator<Item = (&'t str, &'t str, &'t Value)>,
+    ) -> BTreeSet<String> {
+        let list = self.body.entry("tools").or_insert_with(|| json!([]));
+        if list.is_null() {
+            *list = json!([]);
+        }
+        let Some(list) = list.as_array_mut() else { return BTreeSet::new() };
+        let name = |tool: &Value| {
+            let name = tool["function"]["name"].as_str().or_else(|| tool["name"].as_str());
+            name.map(str::to_owned)
+        };
+        let theirs: BTreeSet<String> = list.iter().filter_map(name).collect();
+        let mut offered = BTreeSet::new();
+        for (name, about, input) in tools.filter(|(name, ..)| !theirs.contains(*name)) {
+            let mut tool = json!({"name": name, "description": about, "parameters": input});
+            list.push(match self.protocol {
+                Protocol::Chat => json!({"type": "function", "function": tool}),
+                Protocol::Responses => {
+                    tool["type"] = "function".into();
+                    tool
+                }
+            });
+            offered.insert(name.to_owned());
+        }
+        offered
+    }
+
+    /// Goes on after the model has spoken and its calls were run, each with its id and what it gave.
+    pub fn go_on(&mut self, spoken: Vec<Value>, outputs: &[(String, String)]) {
+        let (list, answer): (_, fn(&(String, String)) -> Value) = match self.protocol {
+            Protocol::Chat => (
+                self.body.get_mut("messages"),
+                |(id, text)| json!({"role": "tool", "tool_call_id": id, "content": text}),
+            ),
+            Protocol::Responses => (
+                self.body.get_mut("input"),
+                |(id, text)| json!({"type": "function_call_output", "call_id": id, "output": text}),
+            ),
+        };
+        let Some(list) = list else { return };
+        if list.is_string() {
+            *list = json!([{"role": "user", "content": list.take()}]);
+        }
+        if let Some(list) = list.as_array_mut() {
+            list.extend(spoken);
+            list.extend(outputs.iter().map(answer));
+        }
+    }
+
+    /// Has the model answer in words.
+    pub fn end_calls(&mut self) {
+        self.body.insert("tool_choice".into(), "none".into());
+    }
+
     pub fn to_bytes(&self) -> Vec<u8> {
         serde_json::to_vec(&self.body).unwrap_or_default()
     }
@@ -130,7 +192,7 @@ fn lead(content: &mut Value, block: &str, kind: &str) {
     match content {
         Value::String(text) => text.insert_str(0, block),
         Value::Array(parts) => {
-            parts.insert(0, serde_json::json!({"type": kind, "text": block}));
+            parts.insert(0, json!({"type": kind, "text": block}));
         }
         other => *other = Value::String(block.to_owned()),
     }

@@ -164,11 +164,13 @@ async fn converse(
     let headers = upstream.headers(&parts.headers, due.is_some());
     let body = prompt.to_bytes().into();
     let answer = upstream.ask(Method::POST, &path, headers, body).await?;
-    let heard = answer.status().is_success() && !is_packed(answer.headers());
+    let heard = answer.status().is_success();
     let tap = match (due.filter(|_| heard), &session) {
         (Some(due), Some(session)) => {
             let (tap, pieces) = unbounded_channel();
+            let hearing = !is_packed(answer.headers());
             let coming = Answer::coming(protocol, is_stream(answer.headers()));
+            let coming = hearing.then_some(coming);
             let exchange = memory::round(&said, started);
             let round =
                 Round { caller: guest.caller.clone(), session: session.clone(), exchange, due };
@@ -211,15 +213,15 @@ fn pass(answer: reqwest::Response, tap: Option<UnboundedSender<Bytes>>) -> Respo
 /// Hears an answer to its end, wherever that is, and has the round kept.
 async fn listen(
     gateway: Gateway,
-    mut answer: Answer,
+    mut answer: Option<Answer>,
     mut pieces: UnboundedReceiver<Bytes>,
     mut round: Round,
     context: Context,
 ) {
     while let Some(piece) = pieces.recv().await {
-        answer.hear(&piece);
+        answer.iter_mut().for_each(|answer| answer.hear(&piece));
     }
-    let (text, id) = answer.heard();
+    let (text, id) = answer.map(Answer::heard).unwrap_or_default();
     if let Some(id) = id {
         gateway.0.answers.insert((round.caller.user, id), round.session.clone());
     }

@@ -1,0 +1,110 @@
+//! One request of a chat client, timed, and what many of them come to.
+
+use std::time::{Duration, Instant};
+
+use bytes::Bytes;
+use serde_json::{Value, json};
+
+/// Somebody who chats, at one address.
+#[derive(Clone)]
+pub struct Shooter {
+    pub http: reqwest::Client,
+    /// Where, up to and with `/v1`.
+    pub base: String,
+    pub key: String,
+    pub user: String,
+    pub session: String,
+}
+
+/// What came of one request.
+#[derive(Debug, Clone)]
+pub struct Shot {
+    pub took: Duration,
+    pub status: u16,
+    pub body: Bytes,
+    pub degraded: Option<String>,
+}
+
+impl Shot {
+    /// Whether the answer is the service's own, to the byte.
+    pub fn is_whole(&self, streamed: bool) -> bool {
+        let sent: Vec<u8> = super::service::pieces(streamed).concat();
+        self.status == 200 && self.body == sent
+    }
+}
+
+impl Shooter {
+    /// Sends a chat and reads the answer to its end; nothing if there was none.
+    pub async fn send(&self, messages: &[Value], streamed: bool) -> Option<Shot> {
+        self.send_with(messages, streamed, 1_000).await
+    }
+
+    /// The same, for an answer of at most so many tokens.
+    pub async fn send_with(&self, messages: &[Value], streamed: bool, most: u32) -> Option<Shot> {
+        let body =
+            json!({"model": "m", "stream": streamed, "messages": messages, "max_tokens": most});
+        let started = Instant::now();
+        let answer = self
+            .http
+            .post(format!("{}/chat/completions", self.base))
+            .header("authorization", format!("Bearer {}", self.key))
+            .header("x-quipu-user", &self.user)
+            .header("x-quipu-session", &self.session)
+            .header("content-type", "application/json")
+            .body(body.to_string())
+            .send()
+            .await
+            .ok()?;
+        let status = answer.status().as_u16();
+        let degraded = answer.headers().get("quipu-degraded");
+        let degraded = degraded.and_then(|value| value.to_str().ok()).map(str::to_owned);
+        let body = answer.bytes().await.ok()?;
+        Some(Shot { took: started.elapsed(), status, body, degraded })
+    }
+}
+
+/// Times, in order.
+#[derive(Debug, Default)]
+pub struct Times(Vec<Duration>);
+
+impl Times {
+    pub fn of(mut times: Vec<Duration>) -> Self {
+        times.sort_unstable();
+        Self(times)
+    }
+
+    /// The time that this share of them did not exceed, in milliseconds.
+    pub fn at(&self, share: f64) -> f64 {
+        let last = self.0.len().saturating_sub(1);
+        let place = (share * last as f64).round() as usize;
+        self.0.get(place).map_or(f64::NAN, |time| time.as_secs_f64() * 1_000.0)
+    }
+
+    pub fn count(&self) -> usize {
+        self.0.len()
+    }
+}
+
+impl std::fmt::Display for Times {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(
+            f,
+            "p50 {:7.2}  p95 {:7.2}  p99 {:7.2} ms",
+            self.at(0.5),
+            self.at(0.95),
+            self.at(0.99)
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_times_are_read_where_they_stand() {
+        let times = Times::of((1..=101).rev().map(Duration::from_millis).collect());
+        assert_eq!((times.at(0.5), times.at(0.95), times.at(0.99)), (51.0, 96.0, 100.0));
+        assert_eq!(times.count(), 101);
+    }
+}
