@@ -107,6 +107,14 @@ impl Caller {
         }
     }
 
+    /// The same credential when an AI model holds the pen: whatever the credential itself may say, the
+    /// words are an assistant's, and no consent can come of them.
+    pub fn through_a_model(&self) -> Self {
+        let kind = if self.kind == CallerKind::Human { CallerKind::Key } else { self.kind };
+        let origin = self.voice.origin.min(Origin::Assistant);
+        Self { kind, voice: Voice { origin, ..self.voice }, ..self.clone() }
+    }
+
     /// The learning pipeline, acting on what it extracted from a conversation.
     pub fn extractor(tenant: TenantId, user_name: &str, origin: Origin) -> Self {
         Self {
@@ -114,5 +122,19 @@ impl Caller {
             voice: Voice::extracted(origin),
             ..Self::human(tenant, user_name, "extractor")
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_model_never_speaks_as_a_human_and_never_gains_trust() {
+        let tenant = TenantId::named("acme");
+        let human = Caller::human(tenant, "alice", "local").through_a_model();
+        assert_eq!((human.kind, human.voice.origin), (CallerKind::Key, Origin::Assistant));
+        let import = Caller::key(tenant, "alice", "k", Origin::Import).through_a_model();
+        assert_eq!((import.kind, import.voice.origin), (CallerKind::Key, Origin::Import));
     }
 }

@@ -10,4 +10,5 @@ pub mod clock;
 pub mod gateway;
 pub mod http;
 pub mod models;
+pub mod tools;
 pub mod workers;

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use anyhow::Context as _;
 use clap::Args;
-use reqwest::{Method, RequestBuilder, Response, StatusCode};
+use reqwest::{Client, Method, RequestBuilder, Response, StatusCode};
 use serde_json::Value;
 
 /// Which server, and whose memory.
@@ -62,10 +62,18 @@ impl Server {
 
     /// A request to this server, let in as its person.
     pub fn request(&self, method: Method, path: &str) -> anyhow::Result<RequestBuilder> {
-        let client = quipu_models::tls::client(&self.url)
-            .connect_timeout(Duration::from_secs(5))
-            .build()
-            .context("could not prepare a connection")?;
+        Ok(self.request_with(&self.client()?, method, path))
+    }
+
+    /// A client for this server, for whoever has several requests to make.
+    pub fn client(&self) -> anyhow::Result<Client> {
+        let client = quipu_models::tls::client(&self.url);
+        let client = client.connect_timeout(Duration::from_secs(5)).build();
+        client.context("could not prepare a connection")
+    }
+
+    /// The same request over a connection that may be there already.
+    pub fn request_with(&self, client: &Client, method: Method, path: &str) -> RequestBuilder {
         let url = format!("{}{path}", self.url.trim_end_matches('/'));
         let mut request = client.request(method, url);
         if let Some(key) = &self.key {
@@ -74,13 +82,11 @@ impl Server {
         if let Some(user) = &self.user {
             request = request.header("x-quipu-user", user);
         }
-        Ok(request)
+        request
     }
 
     pub async fn send(&self, request: RequestBuilder) -> anyhow::Result<Response> {
-        let response = request.send().await.with_context(|| {
-            format!("no Quipu at {}; start one with `quipu serve`, or say --url", self.url)
-        })?;
+        let response = request.send().await.with_context(|| self.missing())?;
         if response.status().is_success() {
             return Ok(response);
         }
@@ -89,6 +95,11 @@ impl Server {
         let code = problem["code"].as_str().unwrap_or(status.as_str()).to_owned();
         let status = status.as_u16();
         Err(Refused { status, code, problem }.into())
+    }
+
+    /// What to say when nobody answers.
+    pub fn missing(&self) -> String {
+        format!("no Quipu at {}; start one with `quipu serve`, or say --url", self.url)
     }
 
     async fn json(&self, request: RequestBuilder) -> anyhow::Result<Value> {

@@ -8,6 +8,7 @@ mod erase;
 mod export;
 mod import;
 mod key;
+mod mcp;
 mod migrate;
 mod model;
 mod scrub;
@@ -79,6 +80,8 @@ enum Command {
     /// A memory as a folder of markdown files: write it, edit it, sync it.
     #[command(subcommand)]
     Vault(vault::Vault),
+    /// Let an assistant that starts programs use a memory (MCP on standard input and output).
+    Mcp(mcp::Mcp),
     /// Print the OpenAPI document.
     Openapi,
     /// Print the table of error codes as markdown.
@@ -172,6 +175,7 @@ pub fn main() -> ExitCode {
             Command::Export(command) => command.run().await,
             Command::Import(command) => command.run().await,
             Command::Vault(command) => command.run().await,
+            Command::Mcp(command) => command.run().await,
             Command::Openapi => print_openapi(),
             Command::Errors => say(&crate::http::render_error_docs()),
         }

@@ -14,7 +14,7 @@ use tracing_subscriber::EnvFilter;
 use super::{Database, ErasureJournal, scrub};
 use crate::clock;
 use crate::gateway::{Gateway, UpstreamSettings};
-use crate::http::{App, Door, LOCAL_TENANT, router_with};
+use crate::http::{App, Door, LOCAL_TENANT, McpSettings, router_with};
 use crate::models::ModelSettings;
 use crate::workers::Workers;
 
@@ -67,6 +67,8 @@ pub struct Serve {
     /// research or clone
     #[arg(long, env = "QUIPU_POLICY", default_value = "balanced", value_name = "PRESET")]
     policy: String,
+    #[command(flatten)]
+    mcp: McpSettings,
     #[command(flatten)]
     journal: ErasureJournal,
     /// The hour (UTC) at which what was erased is to leave the database's files, if the login role may
@@ -123,7 +125,7 @@ impl Serve {
             // Answers are single small writes; waiting to fill a packet only adds latency.
             let _ = stream.set_nodelay(true);
         });
-        let app = App::new(engine.clone(), door);
+        let app = App::new(engine.clone(), door).with_mcp(self.mcp);
         let gateway = Gateway::new(app.clone(), upstream);
         let workers = Workers::start(&engine, self.workers);
         if let Some(hour) = self.scrub_at {
@@ -172,7 +174,8 @@ impl Logging {
     pub fn start(&self) -> anyhow::Result<()> {
         let mut filter = EnvFilter::try_new(&self.log).context("the log filter is not valid")?;
         // Below this level the database driver logs what statements are given: memories.
-        for driver in ["tokio_postgres=info", "tokio_postgres::query=info"] {
+        // So does the protocol's library with what is called and answered.
+        for driver in ["tokio_postgres=info", "tokio_postgres::query=info", "rmcp=info"] {
             filter = filter.add_directive(driver.parse()?);
         }
         let log = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr);

@@ -11,7 +11,7 @@ use quipu_models::protocol::embeddings::Wanted;
 use super::refusal::Refusal;
 use super::{Gateway, pass, read, with_query};
 use crate::clock;
-use crate::http::Problem;
+use crate::http::error::Problem;
 
 /// What a client can call the embedder in use without knowing which one it is.
 const OURS: &str = "quipu";

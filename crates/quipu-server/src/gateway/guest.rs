@@ -7,7 +7,9 @@ use axum::http::{HeaderMap, HeaderName, header};
 use quipu_core::{Caller, Permission, limits, secret};
 
 use super::refusal::Refusal;
-use crate::http::{App, Problem, forbidden, user_of};
+use crate::http::App;
+use crate::http::auth::{forbidden, user_of};
+use crate::http::error::Problem;
 
 /// How long the database may take to say who somebody is.
 const PATIENCE: Duration = Duration::from_millis(300);
@@ -15,6 +17,7 @@ const PATIENCE: Duration = Duration::from_millis(300);
 const KEY: HeaderName = HeaderName::from_static("x-quipu-key");
 const SESSION: HeaderName = HeaderName::from_static("x-quipu-session");
 const MODE: HeaderName = HeaderName::from_static("x-quipu-mode");
+const TOOLS: HeaderName = HeaderName::from_static("x-quipu-tools");
 
 /// How much memory a request wants.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -36,6 +39,10 @@ pub struct Guest {
     pub session: Option<String>,
     /// Whether what is said may be kept.
     pub keeps: bool,
+    /// What the credential allows.
+    pub may: Vec<Permission>,
+    /// Whether the model is offered the memory tools.
+    pub tools: bool,
 }
 
 impl Guest {
@@ -48,6 +55,11 @@ impl Guest {
             // Somebody who meant "off" must not be overheard because of a slip.
             Some(_) => return Err(malformed("`X-Quipu-Mode` is on, read-only or off")),
         };
+        let tools = match text(headers, &TOOLS)? {
+            Some("on") => mode != Mode::Off,
+            None | Some("off") => false,
+            Some(_) => return Err(malformed("`X-Quipu-Tools` is on or off")),
+        };
         let session = text(headers, &SESSION)?;
         if session.is_some_and(|name| !(1..=limits::NAME_CHARS).contains(&name.chars().count())) {
             return Err(malformed("`X-Quipu-Session` is 1 to 255 characters"));
@@ -58,7 +70,8 @@ impl Guest {
         }
         let caller = admitted.caller(&user_of(app, &admitted, headers)?);
         let keeps = mode == Mode::On && admitted.may(Permission::Write);
-        Ok(Self { caller, mode, session: session.map(str::to_owned), keeps })
+        let (session, may) = (session.map(str::to_owned), admitted.permissions);
+        Ok(Self { caller, mode, session, keeps, may, tools })
     }
 }
 

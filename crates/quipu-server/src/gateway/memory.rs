@@ -11,6 +11,7 @@ use quipu_engine::context::{Ask, Context};
 use quipu_models::protocol::{Prompt, Said};
 
 use crate::clock;
+use crate::http::search::QUERY_CHARS;
 
 /// How long a chat waits for its memory. Then it goes on with what is at hand.
 const DEADLINE: Duration = Duration::from_millis(300);
@@ -25,8 +26,7 @@ pub async fn retrieve(
     session: Option<&str>,
 ) -> Context {
     let asked = said.iter().rev().find(|said| said.role == Role::User);
-    let message: String =
-        asked.map_or("", |said| &said.text).chars().take(crate::http::QUERY_CHARS).collect();
+    let message: String = asked.map_or("", |said| &said.text).chars().take(QUERY_CHARS).collect();
     let mut ask = Ask::about(&message);
     ask.session = session.map(str::to_owned);
     ask.within = LATE;

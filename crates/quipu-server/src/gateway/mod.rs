@@ -10,6 +10,7 @@ mod embeddings;
 mod guest;
 mod memory;
 mod refusal;
+mod tools;
 mod upstream;
 
 use std::sync::Arc;
@@ -30,10 +31,12 @@ use quipu_models::protocol::{Answer, Earlier, Prompt, Protocol, Said};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
 use crate::clock;
-use crate::http::{App, too_large};
+use crate::http::App;
+use crate::http::request::too_large;
 use capture::{Captures, Round};
 use guest::{Guest, Mode};
 use refusal::Refusal;
+use tools::Rounds;
 pub use upstream::{Upstream, UpstreamSettings};
 
 /// The largest request: a long chat with pictures in it.
@@ -160,10 +163,11 @@ async fn converse(
     let engine = gateway.0.app.engine();
     let context = memory::retrieve(engine, &guest.caller, &said, session.as_deref()).await;
     memory::put(&mut prompt, &context);
+    let offered = tools::offer(&mut prompt, &guest);
     let due = guest.keeps.then(|| gateway.0.captures.expect());
-    let headers = upstream.headers(&parts.headers, due.is_some());
+    let headers = upstream.headers(&parts.headers, due.is_some() || !offered.is_empty());
     let body = prompt.to_bytes().into();
-    let answer = upstream.ask(Method::POST, &path, headers, body).await?;
+    let answer = upstream.ask(Method::POST, &path, headers.clone(), body).await?;
     let heard = answer.status().is_success();
     let tap = match (due.filter(|_| heard), &session) {
         (Some(due), Some(session)) => {
@@ -179,7 +183,25 @@ async fn converse(
         }
         _ => None,
     };
-    let mut response = pass(answer, tap);
+    let mut response = if offered.is_empty() {
+        pass(answer, tap)
+    } else {
+        let (engine, upstream) = (engine.clone(), upstream.clone());
+        let (session, retrieval) = (session.clone(), context.id);
+        let rounds = Rounds {
+            engine,
+            upstream,
+            path,
+            headers,
+            prompt,
+            guest,
+            session,
+            retrieval,
+            offered,
+            tap,
+        };
+        tools::pass(rounds, answer).await?
+    };
     memory::report(response.headers_mut(), &context, session.as_deref());
     Ok(response)
 }

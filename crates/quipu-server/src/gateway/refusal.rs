@@ -6,7 +6,7 @@ use axum::http::header::{CONTENT_LENGTH, CONTENT_TYPE};
 use axum::response::{IntoResponse, Response};
 use serde_json::json;
 
-use crate::http::Problem;
+use crate::http::error::Problem;
 
 /// A problem, said to a chat client.
 #[derive(Debug)]
@@ -30,7 +30,7 @@ impl From<Problem> for Refusal {
 
 impl IntoResponse for Refusal {
     fn into_response(self) -> Response {
-        let (code, message) = (self.0.code().to_owned(), self.0.sentence());
+        let (code, message) = (self.0.code.clone(), self.0.sentence());
         let (mut parts, _) = self.0.into_response().into_parts();
         let kind = match parts.status.as_u16() {
             401 => "authentication_error",

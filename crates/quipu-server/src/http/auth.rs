@@ -17,7 +17,7 @@ use super::error::Problem;
 use super::{App, LOCAL_USER, local_tenant};
 use crate::clock;
 
-const USER: HeaderName = HeaderName::from_static("x-quipu-user");
+pub(super) const USER: HeaderName = HeaderName::from_static("x-quipu-user");
 const FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
 
 /// How callers are told apart.
@@ -148,6 +148,17 @@ fn is_user_name(text: &str) -> bool {
 }
 
 impl App {
+    /// Who is asking, and what their credential allows. What they may do is checked by the caller.
+    pub(super) async fn arriving(
+        &self,
+        headers: &HeaderMap,
+    ) -> Result<(Admitted, Caller), Problem> {
+        let admitted = self.admit(headers).await?;
+        let user = user_of(self, &admitted, headers)?;
+        let caller = admitted.caller(&user);
+        Ok((admitted, caller))
+    }
+
     /// Who is asking, if they may do this.
     pub(super) async fn caller(
         &self,
@@ -230,7 +241,7 @@ fn is_local(headers: &HeaderMap, uri_host: Option<&str>) -> bool {
 }
 
 /// `localhost`, `127.0.0.1` or `[::1]`, with or without a port.
-fn is_loopback_name(host: &str) -> bool {
+pub(super) fn is_loopback_name(host: &str) -> bool {
     let name = match host.rsplit_once(':') {
         Some((name, port)) if !port.is_empty() && port.bytes().all(|b| b.is_ascii_digit()) => name,
         _ => host,

@@ -105,23 +105,26 @@ pub struct Problem {
     #[schema(example = "/docs/errors#memory_not_found")]
     kind: String,
     #[schema(example = "There is no such memory")]
-    title: String,
+    pub(crate) title: String,
     #[schema(example = 404)]
     status: u16,
     /// The stable word to program against.
     #[schema(example = "memory_not_found")]
-    code: String,
+    pub(crate) code: String,
     /// What happened, and what to do next.
-    detail: String,
+    pub(crate) detail: String,
     /// What is wrong with each field.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    errors: Vec<FieldError>,
+    pub(crate) errors: Vec<FieldError>,
     /// The memories that were meant, perhaps.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    candidates: Vec<MemoryView>,
+    pub(crate) candidates: Vec<MemoryView>,
     /// The operation that is in the way.
     #[serde(skip_serializing_if = "Option::is_none")]
     operation_id: Option<String>,
+    /// The domain that would have to be opened. `detail` names it to people.
+    #[serde(skip)]
+    pub(crate) shut_domain: Option<String>,
 }
 
 #[derive(Debug, Clone, Serialize, ToSchema)]
@@ -147,15 +150,12 @@ impl Problem {
             errors: Vec::new(),
             candidates: Vec::new(),
             operation_id: None,
+            shut_domain: None,
         }
     }
 
     pub fn is(&self, code: &str) -> bool {
         self.code == code
-    }
-
-    pub fn code(&self) -> &str {
-        &self.code
     }
 
     /// What happened and what to do, for whoever has room for one text only.
@@ -195,6 +195,7 @@ impl From<Error> for Problem {
             }
             Error::OptInNeeded(domain) => {
                 problem = problem.because(&format!("The domain `{domain}` is shut"));
+                problem.shut_domain = Some(domain.clone());
             }
             Error::UndoBlocked(by) => problem.operation_id = Some(by.to_string()),
             Error::Journal(reason) => tracing::error!(reason, "erasure journal"),

@@ -6,7 +6,8 @@ use axum::http::header::ETAG;
 use axum::http::{HeaderMap, HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
 use quipu_core::learn::judge::SAME_MEANING;
-use quipu_core::{Category, Claim, Edit, Force, Kind, MemoryType, Status, Tier};
+use quipu_core::{Caller, Category, Claim, Edit, Force, Kind, MemoryType, Status, Tier};
+use quipu_engine::Engine;
 use quipu_engine::facts::{
     Filter, Listing, Memory, Mode, NewMemory, Outcome, Point, Target, Update,
 };
@@ -62,7 +63,7 @@ pub(super) fn word<T>(
 }
 
 impl ListQuery {
-    fn listing(&self) -> Result<Listing, Problem> {
+    pub(crate) fn listing(&self) -> Result<Listing, Problem> {
         let status = match self.status.as_deref().unwrap_or("active") {
             "all" | "ALL" => None,
             text => word("status", Some(text), Status::parse)?,
@@ -281,21 +282,30 @@ pub async fn save_memory(
 ) -> Result<Response, Problem> {
     let request = sent.request(caller.clone());
     let new = sent.body.into_new()?;
-    let (engine, content) = (app.engine().clone(), new.claim.content.clone());
+    let engine = app.engine().clone();
     let outcome = app.detached(async move { engine.save(&request, new).await }).await?;
     let status = if outcome.operation.is_some() { StatusCode::CREATED } else { StatusCode::OK };
     let mut view = Written::from(&outcome);
     if query.similar {
-        let own = outcome.memories.first().map(|memory| memory.version.fact);
-        // The memory is saved; that nothing could be compared with it must not say otherwise.
-        let near = app.engine().near(&caller, &content, clock::now()).await.unwrap_or_default();
-        let other = |(memory, score): &&(Memory, f32)| {
-            *score >= SAME_MEANING && Some(memory.version.fact) != own
-        };
-        view.similar = near.iter().filter(other).map(SimilarView::from).collect();
+        view.similar =
+            similar(app.engine(), &caller, &outcome).await.iter().map(SimilarView::from).collect();
     }
     let headers = outcome.memories.first().map(etag).unwrap_or_default();
     Ok((status, headers, Json(view)).into_response())
+}
+
+/// The other memories that say nearly what was just saved.
+pub(crate) async fn similar(
+    engine: &Engine,
+    caller: &Caller,
+    saved: &Outcome,
+) -> Vec<(Memory, f32)> {
+    let Some(own) = saved.memories.first() else { return Vec::new() };
+    // The memory is saved; that nothing could be compared with it must not say otherwise.
+    let near = engine.near(caller, &own.version.claim.content, clock::now()).await;
+    let mut near = near.unwrap_or_default();
+    near.retain(|(other, score)| *score >= SAME_MEANING && other.version.fact != own.version.fact);
+    near
 }
 
 #[derive(Debug, Deserialize, IntoParams)]
@@ -433,7 +443,7 @@ editing!(
 );
 
 impl UpdateMemory {
-    fn into_update(mut self) -> Result<Update, Problem> {
+    pub(crate) fn into_update(mut self) -> Result<Update, Problem> {
         check_turns(self.session_id.as_deref(), &self.turn_ids)?;
         let field = |name: &str, detail: &str| {
             let pointer = format!("/{name}");

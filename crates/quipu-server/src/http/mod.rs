@@ -1,24 +1,25 @@
 //! HTTP: the route table, one line per operation, and what wraps every request.
 
-mod auth;
+pub(crate) mod auth;
 mod context;
 mod domains;
 mod erasures;
-mod error;
+pub(crate) mod error;
 mod health;
 mod keys;
 mod learning;
 mod links;
 mod living;
-mod memory;
+mod mcp;
+pub(crate) mod memory;
 mod moving;
 mod openapi;
 mod operations;
 mod policy;
 mod portraits;
 mod proposals;
-mod request;
-mod search;
+pub(crate) mod request;
+pub(crate) mod search;
 mod sessions;
 mod sources;
 mod state;
@@ -26,7 +27,7 @@ mod usage;
 mod users;
 mod vault;
 mod verbs;
-mod wire;
+pub(crate) mod wire;
 mod wrap;
 
 use std::sync::Arc;
@@ -43,12 +44,9 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 pub use auth::Door;
-pub(crate) use auth::{forbidden, user_of};
-pub(crate) use error::Problem;
 pub use error::{TABLE, render_error_docs};
+pub use mcp::McpSettings;
 pub use openapi::document;
-pub(crate) use request::too_large;
-pub(crate) use search::QUERY_CHARS;
 pub use wrap::VERSION;
 
 use crate::gateway::{self, Gateway};
@@ -75,6 +73,7 @@ struct Inner {
     admissions: Cache<String, auth::Admission>,
     /// The last admission of each credential, for when the database cannot be asked.
     let_in: Cache<String, auth::Admission>,
+    mcp: McpSettings,
 }
 
 impl App {
@@ -84,7 +83,25 @@ impl App {
             .time_to_live(Duration::from_secs(ADMISSION_SECONDS))
             .build();
         let let_in = Cache::builder().max_capacity(100_000).time_to_live(RECALLED).build();
-        Self(Arc::new(Inner { engine, door, admissions, let_in }))
+        let mcp = McpSettings::default();
+        Self(Arc::new(Inner { engine, door, admissions, let_in, mcp }))
+    }
+
+    /// The same, with the door for assistants as these settings say. To be said before it is shared.
+    #[must_use]
+    pub fn with_mcp(mut self, settings: McpSettings) -> Self {
+        if let Some(inner) = Arc::get_mut(&mut self.0) {
+            inner.mcp = settings;
+        }
+        self
+    }
+
+    fn mcp(&self) -> &McpSettings {
+        &self.0.mcp
+    }
+
+    fn is_local_door(&self) -> bool {
+        self.0.door == Door::Local
     }
 
     pub(crate) fn engine(&self) -> &Engine {
@@ -223,6 +240,7 @@ pub fn router_with(app: App, gateway: Gateway) -> Router {
     let (api, _) = api().split_for_parts();
     let guard = from_fn_with_state(app.clone(), auth::guard_local);
     api.route("/openapi.json", axum::routing::get(openapi::serve))
+        .merge(mcp::routes(&app))
         .merge(gateway::routes(gateway))
         .fallback(error::no_route)
         .method_not_allowed_fallback(error::no_method)

@@ -95,7 +95,7 @@ impl SearchRequest {
         })
     }
 
-    fn recall(&self) -> Result<Recall, Problem> {
+    pub(crate) fn recall(&self) -> Result<Recall, Problem> {
         let many = |asked: Option<usize>, usual: usize, name: &str| match asked.unwrap_or(usual) {
             count if count <= MOST => Ok(count),
             _ => Err(refuse(&format!("`{name}` is at most {MOST}"))),

@@ -1,0 +1,37 @@
+// Two real servers on free ports: one that asks for a key, one for the person whose machine it is.
+
+import { execFileSync, spawn } from 'node:child_process';
+import { createInterface } from 'node:readline';
+
+const quipu = process.env.QUIPU;
+const running = [];
+
+export async function serve(auth) {
+  const child = spawn(
+    quipu,
+    ['serve', '--migrate', '--auth', auth, '--listen', '127.0.0.1:0', '--embedder', 'off', '--workers', '0'],
+    { stdio: ['ignore', 'ignore', 'pipe'], env: { ...process.env, NO_COLOR: '1' } },
+  );
+  running.push(child);
+  const log = [];
+  for await (const line of createInterface({ input: child.stderr })) {
+    log.push(line);
+    const found = /address=(\S+)/.exec(line);
+    if (found) {
+      // What it goes on to say is let go, so that it never waits for a reader.
+      child.stderr.resume();
+      return `http://${found[1]}`;
+    }
+  }
+  throw new Error(`the server did not start:\n${log.join('\n')}`);
+}
+
+export function makeKey(tenant, permissions) {
+  const args = ['key', 'create', '--tenant', tenant, '--name', 'mcp check', '--json'];
+  const made = execFileSync(quipu, [...args, ...permissions.flatMap((p) => ['--may', p])]);
+  return JSON.parse(made).secret;
+}
+
+export function stop() {
+  for (const child of running) child.kill();
+}
