@@ -6,3 +6,4 @@ mod open;
 mod passing;
 mod remembered;
 mod stage;
+mod tools;
