@@ -10,14 +10,14 @@ use std::time::{Duration, Instant};
 
 use quipu_core::{Caller, Exchange};
 use quipu_engine::{Engine, Error, Request};
-use tokio::sync::{mpsc, watch};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, watch};
 
 use crate::clock;
 
 /// How many chats are kept at a time. A chat is always kept by the same lane.
 const LANES: usize = 8;
-/// How many rounds may wait in one lane.
-const ROOM: usize = 128;
+/// How many bytes of what was said may wait.
+const ROOM: usize = 64 << 20;
 /// For how long a round waits for the database.
 const WAITS: Duration = Duration::from_secs(600);
 /// The longest pause between two tries.
@@ -41,22 +41,36 @@ impl Drop for Due {
     }
 }
 
+impl Round {
+    /// About how much room it takes.
+    fn bytes(&self) -> u32 {
+        let said = self.exchange.said.iter().chain(&self.exchange.answer);
+        let said: usize = said.map(|turn| turn.content.len()).sum();
+        u32::try_from(said + 1_000).unwrap_or(u32::MAX)
+    }
+}
+
+/// A round that waits, since when, and the room it takes.
+type Waiting = (Round, Instant, OwnedSemaphorePermit);
+
 /// Where rounds go to be kept.
 #[derive(Clone)]
 pub struct Captures {
-    lanes: Vec<mpsc::Sender<(Round, Instant)>>,
+    lanes: Vec<mpsc::UnboundedSender<Waiting>>,
+    room: Arc<Semaphore>,
     due: Arc<watch::Sender<usize>>,
 }
 
 impl Captures {
     pub fn start(engine: &Engine) -> Self {
         let lane = |_| {
-            let (sender, rounds) = mpsc::channel(ROOM);
+            let (sender, rounds) = mpsc::unbounded_channel();
             tokio::spawn(keep_all(engine.clone(), rounds));
             sender
         };
         let lanes = (0..LANES).map(lane).collect();
-        Self { lanes, due: Arc::new(watch::Sender::new(0)) }
+        let room = Arc::new(Semaphore::new(ROOM));
+        Self { lanes, room, due: Arc::new(watch::Sender::new(0)) }
     }
 
     /// Says that a round will be kept once it is over.
@@ -70,7 +84,9 @@ impl Captures {
         let mut hash = DefaultHasher::new();
         (round.caller.user.uuid(), &round.session).hash(&mut hash);
         let lane = usize::try_from(hash.finish() % LANES as u64).unwrap_or(0);
-        if self.lanes[lane].try_send((round, Instant::now())).is_err() {
+        let room = Arc::clone(&self.room).try_acquire_many_owned(round.bytes());
+        let sent = room.ok().map(|room| self.lanes[lane].send((round, Instant::now(), room)));
+        if !matches!(sent, Some(Ok(()))) {
             tracing::error!("too many rounds wait to be kept: one is lost");
         }
     }
@@ -84,8 +100,8 @@ impl Captures {
     }
 }
 
-async fn keep_all(engine: Engine, mut rounds: mpsc::Receiver<(Round, Instant)>) {
-    while let Some((round, since)) = rounds.recv().await {
+async fn keep_all(engine: Engine, mut rounds: mpsc::UnboundedReceiver<Waiting>) {
+    while let Some((round, since, room)) = rounds.recv().await {
         let mut pause = Duration::from_millis(100);
         while let Err(error) = keep(&engine, &round).await {
             let away = matches!(error, Error::Unavailable(_) | Error::Internal(_));
@@ -96,7 +112,7 @@ async fn keep_all(engine: Engine, mut rounds: mpsc::Receiver<(Round, Instant)>) 
             tokio::time::sleep(pause).await;
             pause = (pause * 2).min(PAUSE);
         }
-        drop(round.due);
+        drop((round.due, room));
     }
 }
 
