@@ -13,7 +13,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::list::{Action, Tool, all};
-use crate::http::error::Problem;
+use crate::http::error::{Problem, TABLE};
 use crate::http::wire::{MemoryEvent, MemoryView, Written};
 
 /// What came of a call.
@@ -244,6 +244,12 @@ fn advice(problem: &Problem, tool: &Tool) -> String {
         }
         "not_active" => {
             "It was forgotten, has ended or is not confirmed yet. Call list_memories.".into()
+        }
+        // What is wrong, without the advice to compare it with the API's description.
+        "malformed_body" | "malformed_query" => {
+            let entry = TABLE.iter().find(|entry| entry.code == problem.code);
+            let advice = entry.map_or("", |entry| entry.advice);
+            problem.detail.strip_suffix(advice).unwrap_or(&problem.detail).to_owned()
         }
         "malformed_cursor" => "Use the cursor as it was given, or start without one.".into(),
         _ => problem.detail.clone(),

@@ -145,6 +145,11 @@ impl Arguments {
         Self(plain)
     }
 
+    /// Refuses arguments without this one, in words that name it.
+    pub fn require(&self, name: &str) -> Result<(), Problem> {
+        if self.0.contains_key(name) { Ok(()) } else { Err(fault(name, "it is needed")) }
+    }
+
     /// A text that must be there.
     pub fn needed(&mut self, name: &str) -> Result<String, Problem> {
         match self.0.remove(name) {
