@@ -142,6 +142,13 @@ impl Arguments {
                 plain.insert(name.to_owned(), number);
             }
         }
+        for name in ["tags", "domains", "turn_ids"] {
+            if let Some(several) = plain.get(name).and_then(Value::as_str) {
+                let several = several.split(',').map(str::trim).filter(|one| !one.is_empty());
+                let several: Value = several.collect();
+                plain.insert(name.to_owned(), several);
+            }
+        }
         Self(plain)
     }
 
@@ -269,6 +276,8 @@ mod tests {
             assert_eq!(read("save_memory", sent), plain);
         }
         assert_eq!(read("save_memory", json!([1])), json!({}));
+        let tagged = read("save_memory", json!({ "content": "x", "tags": "a, b" }));
+        assert_eq!(tagged, json!({ "content": "x", "tags": ["a", "b"] }));
     }
 
     #[test]
