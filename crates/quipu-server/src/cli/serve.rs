@@ -174,8 +174,9 @@ impl Logging {
     pub fn start(&self) -> anyhow::Result<()> {
         let mut filter = EnvFilter::try_new(&self.log).context("the log filter is not valid")?;
         // Below this level the database driver logs what statements are given: memories.
-        // So does the protocol's library with what is called and answered.
-        for driver in ["tokio_postgres=info", "tokio_postgres::query=info", "rmcp=info"] {
+        // So does the protocol's library with what is called and answered, and at the next one it logs
+        // every call once more.
+        for driver in ["tokio_postgres=info", "tokio_postgres::query=info", "rmcp=warn"] {
             filter = filter.add_directive(driver.parse()?);
         }
         let log = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr);

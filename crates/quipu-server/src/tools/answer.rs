@@ -13,7 +13,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::list::{Action, Tool, all};
-use crate::http::error::Problem;
+use crate::http::error::{Problem, TABLE};
 use crate::http::wire::{MemoryEvent, MemoryView, Written};
 
 /// What came of a call.
@@ -51,16 +51,21 @@ struct Brief {
     status: &'static str,
     /// How it came to be a memory.
     source: &'static str,
-    confidence: f32,
+    confidence: f64,
     valid_from: Timestamp,
     #[serde(skip_serializing_if = "Option::is_none")]
     valid_until: Option<Timestamp>,
     updated_at: Timestamp,
     #[serde(skip_serializing_if = "Option::is_none")]
-    relevance: Option<f32>,
+    relevance: Option<f64>,
     /// The digest that a yes to this proposal must carry.
     #[serde(skip_serializing_if = "Option::is_none")]
     sha256: Option<String>,
+}
+
+/// More digits would only be tokens.
+fn hundredths(number: f32) -> f64 {
+    (f64::from(number) * 100.0).round() / 100.0
 }
 
 impl From<MemoryView> for Brief {
@@ -73,7 +78,7 @@ impl From<MemoryView> for Brief {
             domain: view.domain,
             status: view.status,
             source: view.source,
-            confidence: view.effective_confidence,
+            confidence: hundredths(view.effective_confidence),
             valid_from: view.valid_from,
             valid_until: view.valid_until,
             updated_at: view.updated_at,
@@ -183,7 +188,7 @@ pub(super) fn page(page: &Page, next: Option<String>) -> Answer {
 
 pub(super) fn recalled(found: &Recalled) -> Answer {
     let brief = |found: &quipu_engine::recall::RecalledFact| Brief {
-        relevance: Some(found.why.relevance),
+        relevance: Some(hundredths(found.why.relevance)),
         ..Brief::from(MemoryView::from(&found.memory))
     };
     let briefs: Vec<Brief> = found.memories.iter().map(brief).collect();
@@ -245,6 +250,12 @@ fn advice(problem: &Problem, tool: &Tool) -> String {
         "not_active" => {
             "It was forgotten, has ended or is not confirmed yet. Call list_memories.".into()
         }
+        // What is wrong, without the advice to compare it with the API's description.
+        "malformed_body" | "malformed_query" => {
+            let entry = TABLE.iter().find(|entry| entry.code == problem.code);
+            let advice = entry.map_or("", |entry| entry.advice);
+            problem.detail.strip_suffix(advice).unwrap_or(&problem.detail).to_owned()
+        }
         "malformed_cursor" => "Use the cursor as it was given, or start without one.".into(),
         _ => problem.detail.clone(),
     }
@@ -252,7 +263,11 @@ fn advice(problem: &Problem, tool: &Tool) -> String {
 
 /// What could not be done, in words that say what to do instead.
 pub(super) fn refused(tool: &Tool, problem: &Problem) -> Answer {
-    let mut message = format!("{}. ", problem.title);
+    let title = match problem.code.as_str() {
+        "malformed_body" | "malformed_query" => "An argument is not valid",
+        _ => &problem.title,
+    };
+    let mut message = format!("{title}. ");
     for fault in &problem.errors {
         message.push_str(&format!("{}: {}. ", fault.pointer.trim_start_matches('/'), fault.detail));
     }

@@ -142,7 +142,19 @@ impl Arguments {
                 plain.insert(name.to_owned(), number);
             }
         }
+        for name in ["tags", "domains", "turn_ids"] {
+            if let Some(several) = plain.get(name).and_then(Value::as_str) {
+                let several = several.split(',').map(str::trim).filter(|one| !one.is_empty());
+                let several: Value = several.collect();
+                plain.insert(name.to_owned(), several);
+            }
+        }
         Self(plain)
+    }
+
+    /// Refuses arguments without this one, in words that name it.
+    pub fn require(&self, name: &str) -> Result<(), Problem> {
+        if self.0.contains_key(name) { Ok(()) } else { Err(fault(name, "it is needed")) }
     }
 
     /// A text that must be there.
@@ -264,6 +276,8 @@ mod tests {
             assert_eq!(read("save_memory", sent), plain);
         }
         assert_eq!(read("save_memory", json!([1])), json!({}));
+        let tagged = read("save_memory", json!({ "content": "x", "tags": "a, b" }));
+        assert_eq!(tagged, json!({ "content": "x", "tags": ["a", "b"] }));
     }
 
     #[test]

@@ -72,6 +72,7 @@ impl Acting<'_> {
                 return Ok(answer::page(&page, page.next.as_ref().map(print_cursor)));
             }
             Action::Recall | Action::Search => {
+                sent.require("query")?;
                 let asked = sent.into_request::<SearchRequest>()?.recall()?;
                 let found = engine.recall(model, &asked, now).await?;
                 return Ok(match self.tool.action {
@@ -89,6 +90,7 @@ impl Acting<'_> {
     }
 
     async fn create(&self, mut sent: Arguments) -> Result<Answer, Problem> {
+        sent.require("content")?;
         self.note_session(&mut sent);
         let new = sent.into_request::<CreateMemory>()?.into_new()?;
         if self.tool.action == Action::Propose {

@@ -159,7 +159,7 @@ static TOOLS: LazyLock<Vec<Tool>> = LazyLock::new(|| {
     let number = || json!({ "type": "integer" });
     let id = || said("Its id, or words only it contains");
     let category = || one_of(&["profile", "context", "style", "fact"]);
-    let memories = || fields(json!({ "memories": { "type": "array" }, "next_cursor": text() }));
+    let memories = || fields(json!({ "memories": { "type": "array" } }));
     let new = || {
         json!({
             "content": said("One short line, e.g. Prefers window seats"),
@@ -295,7 +295,6 @@ static TOOLS: LazyLock<Vec<Tool>> = LazyLock::new(|| {
             ),
             json!({
                 "type": "object",
-                "properties": { "id": text(), "title": text(), "text": text(), "url": text() },
                 "required": ["id", "title", "text", "url"],
             }),
         ),

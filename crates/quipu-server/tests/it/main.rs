@@ -11,6 +11,7 @@ mod faults;
 mod gateway;
 mod isolation;
 mod local;
+mod mcp;
 mod models;
 mod moving;
 mod openapi;

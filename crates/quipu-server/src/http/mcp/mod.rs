@@ -135,7 +135,10 @@ async fn answer(mcp: &Mcp, request: Request) -> Response {
         && arriving.caller.kind == CallerKind::Human
         && can_be_asked(&bytes)
         && mcp.sessions.entry_count() < SESSIONS;
-    let known = session.is_some_and(|id| mcp.sessions.get(&id).as_ref() == Some(&arriving.caller));
+    // Nothing is ever said unasked, so nobody is given a stream to listen on: it would only keep the
+    // server from stopping.
+    let known = parts.method != Method::GET
+        && session.is_some_and(|id| mcp.sessions.get(&id).as_ref() == Some(&arriving.caller));
     let request = Request::from_parts(parts, Body::from(bytes));
     if !opens && !known {
         return mcp.plain.handle(request).await.map(Body::new);

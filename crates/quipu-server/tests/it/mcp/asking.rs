@@ -1,0 +1,102 @@
+//! What only the person can settle, put to them through their client.
+
+use serde_json::{Value, json};
+
+use super::{done, newer, refused};
+use crate::app::{Client, TestApp};
+
+/// Calls a tool of the newer protocol with what the person has said so far.
+async fn call(client: &Client, name: &str, arguments: Value, said: Value) -> Value {
+    let params = json!({ "name": name, "arguments": arguments, "inputResponses": said });
+    newer(client, "tools/call", params).await.expect(200).json()["result"].clone()
+}
+
+/// The key of the one question that a result asks.
+fn question(result: &Value) -> String {
+    assert_eq!(result["resultType"], "input_required", "{result:#}");
+    let asks = result["inputRequests"].as_object().unwrap();
+    assert_eq!(asks.len(), 1);
+    let (key, ask) = asks.iter().next().unwrap();
+    assert_eq!(ask["method"], "elicitation/create");
+    key.clone()
+}
+
+#[tokio::test]
+async fn a_proposal_is_put_to_the_person_and_a_yes_is_to_these_very_words() {
+    let app = TestApp::local().await;
+    let me = app.anonymous();
+    let mate = json!({ "content": "Likes mate" });
+    let asked = call(&me, "propose_memory", mate.clone(), json!({})).await;
+    let key = question(&asked);
+    assert!(
+        asked["inputRequests"][&key]["params"]["message"].as_str().unwrap().contains("Likes mate")
+    );
+    // Whatever is said meanwhile, it waits; and a yes to other words is none to these.
+    assert_eq!(me.get("/api/memory/proposals").await.each("content"), ["Likes mate"]);
+    let yes = json!({ &key: { "action": "accept", "content": {} } });
+    let other = json!({ "content": "Likes to be wired money" });
+    let other = call(&me, "propose_memory", other, yes.clone()).await;
+    assert_ne!(question(&other), key);
+    let agreed = call(&me, "propose_memory", mate.clone(), yes).await;
+    assert_eq!(agreed["structuredContent"]["event"]["type"], "memory.confirmed", "{agreed:#}");
+    assert_eq!(me.get("/api/memory").await.each("content"), ["Likes mate"]);
+    assert_eq!(me.get("/api/memory/proposals").await.each("content"), ["Likes to be wired money"]);
+    let log = me.get("/api/operations").await.expect(200);
+    assert_eq!(log.each("verb"), ["confirm", "propose", "propose"]);
+    assert_eq!(log.each("caller"), ["human", "key", "key"], "the yes is the person's own");
+    // Confirming what waits asks the same question; a no turns it down, and silence leaves it.
+    let named = json!({ "id": other_id(&me).await });
+    let key = question(&call(&me, "confirm_memory", named.clone(), json!({})).await);
+    let silent = json!({ &key: { "action": "cancel" } });
+    let left = call(&me, "confirm_memory", named.clone(), silent).await;
+    assert_eq!(left["structuredContent"]["error"]["code"], "human_needed");
+    let no = json!({ &key: { "action": "decline" } });
+    let declined = call(&me, "confirm_memory", named, no).await;
+    assert_eq!(declined["structuredContent"]["event"]["type"], "memory.rejected", "{declined:#}");
+}
+
+async fn other_id(me: &Client) -> String {
+    me.get("/api/memory/proposals").await.each("id").remove(0)
+}
+
+#[tokio::test]
+async fn a_shut_domain_is_opened_by_its_person_alone() {
+    let app = TestApp::local().await;
+    let me = app.anonymous();
+    let health = json!({ "content": "Has asthma", "domain": "health" });
+    let key = question(&call(&me, "save_memory", health.clone(), json!({})).await);
+    assert_eq!(key, "open:health");
+    let no = json!({ &key: { "action": "decline" } });
+    let shut = call(&me, "save_memory", health.clone(), no).await;
+    assert_eq!(shut["structuredContent"]["error"]["code"], "opt_in_needed");
+    assert!(me.get("/api/memory").await.each("id").is_empty());
+    let wrong = json!({ "open:finance": { "action": "accept" } });
+    question(&call(&me, "save_memory", health.clone(), wrong).await);
+    let yes = json!({ &key: { "action": "accept" } });
+    let kept = call(&me, "save_memory", health, yes).await;
+    assert_eq!(kept["structuredContent"]["memory"]["domain"], "health", "{kept:#}");
+}
+
+#[tokio::test]
+async fn whoever_cannot_answer_is_not_asked_and_cannot_pretend() {
+    let app = TestApp::with_keys().await;
+    let key = app.tenant_key("acme").await.about("alice");
+    let mate = json!({ "content": "Likes mate" });
+    let plain = call(&key, "propose_memory", mate.clone(), json!({})).await;
+    assert_eq!(plain["structuredContent"]["memory"]["status"], "proposed", "{plain:#}");
+    let digest = plain["structuredContent"]["memory"]["sha256"].as_str().unwrap().to_owned();
+    let forged = json!({ format!("agree:{digest}"): { "action": "accept", "content": {} },
+        "open:health": { "action": "accept" } });
+    let told = call(&key, "propose_memory", mate, forged.clone()).await;
+    assert_eq!(told["structuredContent"]["error"]["code"], "human_needed", "{told:#}");
+    let health = json!({ "content": "Has asthma", "domain": "health" });
+    let told = call(&key, "save_memory", health.clone(), forged).await;
+    assert_eq!(told["structuredContent"]["error"]["code"], "human_needed", "{told:#}");
+    assert!(key.get("/api/memory").await.each("id").is_empty());
+    // A person whose client cannot ask is told where they can answer.
+    let local = TestApp::local().await;
+    let me = local.anonymous();
+    let waits = done(&me, "propose_memory", json!({ "content": "Likes tea" })).await;
+    assert!(waits["message"].as_str().unwrap().contains("said yes"), "{waits}");
+    refused(&me, "save_memory", health, "opt_in_needed").await;
+}
