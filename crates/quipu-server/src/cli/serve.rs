@@ -15,6 +15,7 @@ use super::{Database, ErasureJournal, scrub};
 use crate::clock;
 use crate::http::{App, Door, LOCAL_TENANT, router};
 use crate::models::ModelSettings;
+use crate::webhook::WebhookSettings;
 use crate::workers::Workers;
 
 /// How callers are told apart.
@@ -65,6 +66,8 @@ pub struct Serve {
     #[arg(long, env = "QUIPU_POLICY", default_value = "balanced", value_name = "PRESET")]
     policy: String,
     #[command(flatten)]
+    webhooks: WebhookSettings,
+    #[command(flatten)]
     journal: ErasureJournal,
     /// The hour (UTC) at which what was erased is to leave the database's files, if the login role may
     /// rewrite them; without it, run `quipu scrub`
@@ -97,6 +100,7 @@ impl Serve {
         let engine = Engine::connect(&connect)?
             .with_models(self.models.open()?)
             .with_policy(preset(&self.policy)?)
+            .with_courier(self.webhooks.courier())
             .with_ticks(clock::ticks);
         check(&engine).await?;
         let engine = self.journal.replay(engine).await?;
@@ -125,8 +129,11 @@ impl Serve {
             tokio::spawn(scrub::nightly(connect, hour));
         }
         let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
+        let streams = engine.clone();
         let server = axum::serve(listener, router(app)).with_graceful_shutdown(async move {
             asked_to_stop().await;
+            // Streams of events never end by themselves.
+            streams.stop_listening();
             let _ = stop.send(());
         });
         let grace = Duration::from_secs(self.grace);
