@@ -14,6 +14,7 @@ mod scrub;
 mod serve;
 mod state;
 mod vault;
+mod webhook;
 mod work;
 
 use std::io::Write as _;
@@ -79,6 +80,9 @@ enum Command {
     /// A memory as a folder of markdown files: write it, edit it, sync it.
     #[command(subcommand)]
     Vault(vault::Vault),
+    /// Have an address of yours told of what is written.
+    #[command(subcommand)]
+    Webhook(webhook::Webhook),
     /// Print the OpenAPI document.
     Openapi,
     /// Print the table of error codes as markdown.
@@ -172,6 +176,7 @@ pub fn main() -> ExitCode {
             Command::Export(command) => command.run().await,
             Command::Import(command) => command.run().await,
             Command::Vault(command) => command.run().await,
+            Command::Webhook(command) => command.run().await,
             Command::Openapi => print_openapi(),
             Command::Errors => say(&crate::http::render_error_docs()),
         }

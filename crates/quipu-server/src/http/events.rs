@@ -11,7 +11,7 @@ use axum::response::sse::{Event, KeepAlive, Sse};
 use axum::response::{IntoResponse, Response};
 use futures_util::Stream;
 use futures_util::stream::unfold;
-use quipu_core::{Operation, Permission, Timestamp};
+use quipu_core::{Operation, Permission};
 use quipu_engine::events::Listening;
 use serde::Deserialize;
 use tokio::time::{Instant, sleep_until};
@@ -65,8 +65,12 @@ pub async fn stream_events(
     let after = after.map(parse_cursor::<When>).transpose()?.map(|at| at.0);
     let follow = query.follow.unwrap_or(true);
     let listening = app.engine().listen(&caller, after, follow, clock::now).await?;
-    // An id without data is no event, but a client that loses the connection comes back to it.
-    let greeting = Event::default().retry(RETRY).id(print_cursor(&listening.place()));
+    let greeting = Event::default().retry(RETRY);
+    let greeting = match after {
+        Some(_) => greeting,
+        // An id without data is no event, but a client that loses the connection comes back to it.
+        None => greeting.id(print_cursor(&listening.place())),
+    };
     let (checked, waiting) = (Instant::now(), VecDeque::new());
     let stream = Events { app, headers, listening, greeting: Some(greeting), checked, waiting };
     let events = Sse::new(stream.events()).keep_alive(KeepAlive::new().interval(KEEP_ALIVE));
@@ -129,9 +133,5 @@ impl Events {
 
 fn event(operation: &Operation) -> Event {
     let data = serde_json::to_string(&OperationView::from(operation)).unwrap_or_default();
-    Event::default().event(operation.verb.as_str()).id(place(operation.at)).data(data)
-}
-
-fn place(at: Timestamp) -> String {
-    print_cursor(&at)
+    Event::default().event(operation.verb.as_str()).id(print_cursor(&operation.at)).data(data)
 }

@@ -254,6 +254,15 @@ impl Client {
         Answer::read(request.send().await.expect("an answer")).await
     }
 
+    /// Opens what is to be read piece by piece.
+    pub async fn open(&self, path: &str) -> reqwest::Response {
+        let mut request = self.http.get(format!("{}{path}", self.base));
+        for (name, value) in &self.headers {
+            request = request.header(name, value);
+        }
+        request.send().await.expect("an answer")
+    }
+
     /// Waits until a retrieval is noted, which happens behind the answer.
     pub async fn noted(&self, retrieval: &str) -> Answer {
         let path = format!("/api/retrievals/{retrieval}");

@@ -9,6 +9,7 @@ mod cli;
 mod erase;
 mod faults;
 mod isolation;
+mod live;
 mod local;
 mod models;
 mod moving;
