@@ -39,7 +39,8 @@ pub struct Add {
     #[command(flatten)]
     format: Format,
     /// Where to post to: https, on the public internet
-    url: String,
+    #[arg(value_name = "URL")]
+    address: String,
     /// Only this kind of operation, such as save or erase; can be said several times
     #[arg(long = "verb", value_name = "VERB")]
     verbs: Vec<String>,
@@ -103,7 +104,7 @@ fn text<'v>(value: &'v Value, key: &str) -> &'v str {
 
 impl Add {
     async fn run(self) -> anyhow::Result<()> {
-        let body = json!({ "url": self.url, "verbs": self.verbs });
+        let body = json!({ "url": self.address, "verbs": self.verbs });
         let made = self.server.post("/api/webhooks", &body).await?;
         if self.format.json {
             return say_json(&made);
