@@ -141,6 +141,10 @@ id_type!(
     ErasureId, "era");
 
 id_type!(
+    /// An address of the tenant's that is told of operations.
+    WebhookId, "whk");
+
+id_type!(
     /// What was taken in from one place, however many requests it took.
     ImportId, "imp");
 
@@ -248,6 +252,9 @@ impl Ids {
     }
     pub fn erasure(&mut self) -> ErasureId {
         ErasureId(self.draw())
+    }
+    pub fn webhook(&mut self) -> WebhookId {
+        WebhookId(self.draw())
     }
 }
 

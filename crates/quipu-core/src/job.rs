@@ -22,6 +22,8 @@ words!(
         Retell = "retell",
         // Weighs again what was learned, and lets go of what has had its time.
         Upkeep = "upkeep",
+        // Tells the tenant's webhooks what was written.
+        Deliver = "deliver",
     }
 );
 words!(

@@ -12,6 +12,7 @@
 //! [`name`] (memories by name); [`recall`] finds what bears on it, [`context`] puts that into a prompt;
 //! [`portrait`] tells a person what is known about them. [`vault`] shows a memory as files that can be
 //! edited, [`archive`] says what an export holds, [`import`] reads what other programs have remembered.
+//! [`webhook`] says who else is told of what was written, and how patiently.
 
 pub mod archive;
 pub mod caller;
@@ -45,6 +46,7 @@ pub mod session;
 pub mod state_hash;
 pub mod time;
 pub mod vault;
+pub mod webhook;
 pub mod when;
 mod word;
 
@@ -58,7 +60,7 @@ pub use fact::{
 };
 pub use id::{
     CallId, EpisodeId, ErasureId, FactId, Ids, ImportId, JobId, LinkId, OperationId, PassId,
-    RetrievalId, TenantId, TurnId, UsageId, UserId, VersionId,
+    RetrievalId, TenantId, TurnId, UsageId, UserId, VersionId, WebhookId,
 };
 pub use job::{Job, JobKind, JobState};
 pub use lifecycle::{Status, status_of};
@@ -72,4 +74,5 @@ pub use record::{Changes, Refusal, Stamp};
 pub use session::{Exchange, Keep, Mark, NewTurn, Role, Session, SessionState, Span, Turn};
 pub use state_hash::StateHash;
 pub use time::{AsOf, Period, Timestamp};
+pub use webhook::{Delivery, DeliveryState, Webhook};
 pub use when::{Exactness, Mention, mentions};

@@ -35,6 +35,12 @@ pub enum Error {
     PortraitNotFound,
     #[error("there is no such import")]
     ImportNotFound,
+    #[error("there is no such webhook")]
+    WebhookNotFound,
+    #[error("there is no such delivery")]
+    DeliveryNotFound,
+    #[error("as many listen to this user as may at a time")]
+    TooManyStreams,
     #[error("no chat model is set up")]
     NoChatModel,
     #[error("the two memories do not contradict each other")]
@@ -118,6 +124,9 @@ impl Error {
             Error::EpisodeNotFound => "episode_not_found",
             Error::PortraitNotFound => "portrait_not_found",
             Error::ImportNotFound => "import_not_found",
+            Error::WebhookNotFound => "webhook_not_found",
+            Error::DeliveryNotFound => "delivery_not_found",
+            Error::TooManyStreams => "too_many_streams",
             Error::NoChatModel => "no_chat_model",
             Error::NoContradiction => "no_contradiction",
             Error::ModelNotFound(_) => "model_not_found",

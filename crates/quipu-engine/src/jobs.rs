@@ -127,6 +127,7 @@ impl Engine {
             JobKind::Compress => self.compress_session(&request, job).await,
             JobKind::Retell => self.retell(&request, job).await,
             JobKind::Upkeep => self.look_after(&request, job).await,
+            JobKind::Deliver => self.deliver(&request, job).await,
         }
     }
 

@@ -10,7 +10,8 @@
 //! models, [`portrait`] compiled texts about a person, [`cluster`] what belongs
 //! together, [`policy`] what may happen without asking, [`access`] who may come in, [`directory`] the
 //! tenant's users and domains, [`moving`] the way out and the way in for a whole memory, [`vault`] a memory
-//! as files, [`cascade`] what goes with what it was made from, [`erasure`] what goes for good.
+//! as files, [`cascade`] what goes with what it was made from, [`erasure`] what goes for good, [`events`] what
+//! happens as it happens, [`webhooks`] who else is told of it.
 
 pub mod access;
 pub mod cascade;
@@ -22,6 +23,7 @@ pub mod directory;
 pub mod embedding;
 pub mod erasure;
 mod error;
+pub mod events;
 pub mod facts;
 pub mod jobs;
 pub mod learn;
@@ -32,6 +34,7 @@ pub mod recall;
 pub mod sessions;
 pub mod state;
 pub mod vault;
+pub mod webhooks;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -42,9 +45,11 @@ use quipu_store::Store;
 
 use embedding::Embedding;
 use erasure::{Journal, Signer};
+use events::Listeners;
 use moka::sync::Cache;
 use recall::{Minds, Questions, Recalls};
 use tokio::sync::OnceCell;
+use webhooks::Courier;
 
 pub use error::{Error, Fault, Result};
 pub use quipu_store::health::Health;
@@ -71,6 +76,9 @@ pub struct Engine {
     signer: Arc<OnceCell<Signer>>,
     /// The longest that one call of a chat model may take, whatever the question allows.
     patience: Duration,
+    listeners: Listeners,
+    /// Who carries letters to webhooks, if anybody does.
+    courier: Option<Courier>,
 }
 
 /// When a call happens, and sixteen random bytes for the ids it will draw.
@@ -119,6 +127,8 @@ impl Engine {
             journal: None,
             signer: Arc::default(),
             patience: Duration::MAX,
+            listeners: Listeners::default(),
+            courier: None,
         })
     }
 

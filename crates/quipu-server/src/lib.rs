@@ -11,4 +11,5 @@ pub mod gateway;
 pub mod http;
 pub mod models;
 pub mod tools;
+pub mod webhook;
 pub mod workers;

@@ -62,6 +62,8 @@ macro_rules! tables_of_a_user {
 const TABLES: &[(&str, &str, &str)] = tables_of_a_user![
     "import_item",
     "import",
+    "delivery",
+    "webhook_mark",
     "job",
     "pass",
     "episode",

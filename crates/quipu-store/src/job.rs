@@ -153,6 +153,31 @@ pub fn queue_upkeep(
     );
 }
 
+/// Has the tenant's webhooks told what was written about the scope's own user, by a time: a job that
+/// waits for longer is moved up.
+pub fn queue_delivery(
+    batch: &mut Batch,
+    scope: &Scope,
+    id: JobId,
+    run_at: Timestamp,
+    now: Timestamp,
+) {
+    const SQL: &str = "insert into job (user_id, tenant_id, job_id, kind, key, queued_at, run_at) \
+                       values ($1, $2, $3, 'deliver', '', $4, $5) \
+                       on conflict (user_id, kind, key) where state = 'waiting' \
+                       do update set run_at = least(job.run_at, excluded.run_at)";
+    batch.push(
+        SQL,
+        vec![
+            Box::new(scope.user().uuid()),
+            Box::new(scope.tenant().uuid()),
+            Box::new(id.uuid()),
+            Box::new(now),
+            Box::new(run_at),
+        ],
+    );
+}
+
 /// When the oldest of what is kept about the scope's own user was kept, of each kind that has its
 /// time: the trash, guesses, answers to repeated requests, and what went into prompts.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

@@ -10,6 +10,7 @@ pub mod consolidation;
 pub mod context;
 pub mod crash;
 pub mod credential;
+pub mod delivery;
 pub mod directory;
 pub mod domain;
 pub mod erase;
@@ -41,6 +42,7 @@ pub mod session;
 pub mod testing;
 mod tls;
 mod upkeep;
+pub mod webhook;
 
 use std::time::Duration;
 

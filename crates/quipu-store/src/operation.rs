@@ -144,3 +144,16 @@ pub async fn page(
     let params: [Param<'_>; 4] = [&scope.user().uuid(), &before, &fact, &limit];
     standing(scope, all(&scope.query(SQL, &params).await?, operation)?).await
 }
+
+/// Up to `limit` operations after `after`, in the order they were written.
+pub async fn after(scope: &Scope, after: Timestamp, limit: i64) -> Result<Vec<Operation>> {
+    const SQL: &str = concat!(
+        "select ",
+        operation_columns!(),
+        " from operation o where o.user_id = $1 and o.recorded_at > $2 \
+          order by o.recorded_at limit $3"
+    );
+    let params: [Param<'_>; 3] = [&scope.user().uuid(), &after, &limit];
+    let found = all(&scope.query(SQL, &params).await?, operation)?;
+    if found.is_empty() { Ok(found) } else { standing(scope, found).await }
+}

@@ -119,6 +119,7 @@ impl Engine {
         self.journal(&[Entry::of(&scope, &erasure)]).await?;
         scope.commit().await?;
         self.forget_given(id);
+        self.listeners.end(id);
         let receipt = self.receipt(tenant, id, &erasure, now).await?;
         Ok(UserErased { counts, ended, receipt })
     }

@@ -1,10 +1,12 @@
 //! The verbs for going away: forget ends it, delete puts it into the trash, restore brings it back,
 //! purge empties the trash, erase removes it now and everywhere.
 
+use futures_util::try_join;
 use jiff::SignedDuration;
 use quipu_core::limits::{IDEMPOTENCY_DAYS, TRASH_DAYS, USAGE_DAYS};
 use quipu_core::{CallerKind, FactId, Refusal, State, Verb, Version, record};
 use quipu_store::erasure::Erasure;
+use quipu_store::policy::{self, Standing};
 use quipu_store::{context, erase, erasure, fact, idempotency, operation};
 
 use super::outcome::{Outcome, Receipt};
@@ -140,8 +142,9 @@ impl Engine {
         if !erase::exists(&scope, fact).await? {
             return Ok(false);
         }
-        let last = operation::last_at(&scope).await?;
-        let writing = self.write(scope, request, last, None);
+        let (last, standing) = try_join!(operation::last_at(&scope), policy::standing(&scope))?;
+        let standing = Standing { policy: None, ..standing };
+        let writing = self.write(scope, request, last, standing);
         remove(writing, Verb::Erase, vec![fact], "Erased again.".into(), Some(entry)).await?;
         Ok(true)
     }

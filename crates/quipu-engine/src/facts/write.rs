@@ -7,12 +7,13 @@ use futures_util::{future::OptionFuture, try_join};
 use quipu_core::recall::passage::{Passage, of_version};
 use quipu_core::time::{after, micros};
 use quipu_core::{
-    Caller, Changes, FactId, Ids, Link, Operation, OperationId, Sources, Stamp, State, Timestamp,
-    Verb, Version,
+    Caller, Changes, FactId, Ids, JobId, Link, Operation, OperationId, Sources, Stamp, State,
+    Timestamp, Verb, Version,
 };
 use quipu_store::passage::{self, Change};
+use quipu_store::policy::{self, Standing};
 use quipu_store::{
-    Batch, Scope, context, directory, fact, idempotency, link, operation, policy, portrait,
+    Batch, Scope, context, delivery, directory, fact, idempotency, job, link, operation, portrait,
 };
 
 use super::outcome::{Memory, Outcome};
@@ -27,8 +28,8 @@ pub(crate) struct Writing<'r> {
     pub(crate) scope: Scope,
     pub(crate) stamp: Stamp,
     pub(super) request: &'r Request,
-    /// The policy it is made under, where it is not the server's.
-    policy: Option<String>,
+    /// The policy it is made under, where it is not the server's, and whether anybody is told of it.
+    standing: Standing,
 }
 
 /// A write that is new, or the answer it got the first time.
@@ -106,10 +107,10 @@ impl Engine {
         let scope = self.store.write(caller.tenant, caller.user).await?;
         let key = request.idempotency.as_ref();
         let kept: OptionFuture<_> = key.map(|key| idempotency::find(&scope, &key.key)).into();
-        let (last, user, policy, kept) = try_join!(
+        let (last, user, standing, kept) = try_join!(
             operation::last_at(&scope),
             directory::me(&scope),
-            policy::versions(&scope),
+            policy::standing(&scope),
             async { kept.await.transpose() },
         )?;
         if user.as_ref().is_some_and(|user| user.is_gone(request.moment.now)) {
@@ -126,7 +127,7 @@ impl Engine {
         if user.is_none_or(|user| !user.looked_after) {
             self.first_write(&scope, request).await?;
         }
-        Ok(Begun::New(self.write(scope, request, last, policy)))
+        Ok(Begun::New(self.write(scope, request, last, standing)))
     }
 
     /// A write in this scope, stamped later than the last one.
@@ -135,13 +136,13 @@ impl Engine {
         scope: Scope,
         request: &'r Request,
         last: Option<Timestamp>,
-        policy: Option<String>,
+        standing: Standing,
     ) -> Writing<'r> {
         let now = micros(request.moment.now);
         let at = last.map_or(now, |last| now.max(after(last)));
         let mut ids = Ids::new(now, request.moment.seed);
         let stamp = Stamp { at, operation: ids.operation(), ids };
-        Writing { engine: self, scope, stamp, request, policy }
+        Writing { engine: self, scope, stamp, request, standing }
     }
 }
 
@@ -190,7 +191,7 @@ impl Writing<'_> {
             facts: effect.facts(),
             undoes: effect.undoes,
             undone_by: None,
-            policy: self.policy.clone(),
+            policy: self.standing.policy.clone(),
             sources: effect.sources.clone(),
         };
         let (scope, at) = (&self.scope, self.stamp.at);
@@ -212,9 +213,17 @@ impl Writing<'_> {
         context::thaw_facts(&mut batch, scope, &revoked);
         portrait::remove_citing(&mut batch, scope, &effect.closed());
         batch.append(effect.with);
+        if self.standing.webhooks {
+            // The log is the outbox; what is queued is only the reading of it.
+            let (id, now) =
+                (JobId::from_uuid(operation.id.uuid()), micros(self.request.moment.now));
+            delivery::begin(&mut batch, scope, at);
+            job::queue_delivery(&mut batch, scope, id, now, now);
+        }
         outcome.operation = Some(operation.id);
         let (engine, moment) = (self.engine, self.request.moment);
         let outcome = self.keep(batch, outcome, &effect.erased).await?;
+        engine.listeners.wake(caller.user, at);
         if removes || !revoked.is_empty() {
             engine.forget_given(caller.user);
         }

@@ -15,6 +15,7 @@ mod scrub;
 mod serve;
 mod state;
 mod vault;
+mod webhook;
 mod work;
 
 use std::io::Write as _;
@@ -82,6 +83,9 @@ enum Command {
     Vault(vault::Vault),
     /// Let an assistant that starts programs use a memory (MCP on standard input and output).
     Mcp(mcp::Mcp),
+    /// Have an address of yours told of what is written.
+    #[command(subcommand)]
+    Webhook(webhook::Webhook),
     /// Print the OpenAPI document.
     Openapi,
     /// Print the table of error codes as markdown.
@@ -176,6 +180,7 @@ pub fn main() -> ExitCode {
             Command::Import(command) => command.run().await,
             Command::Vault(command) => command.run().await,
             Command::Mcp(command) => command.run().await,
+            Command::Webhook(command) => command.run().await,
             Command::Openapi => print_openapi(),
             Command::Errors => say(&crate::http::render_error_docs()),
         }

@@ -16,6 +16,7 @@ use crate::clock;
 use crate::gateway::{Gateway, UpstreamSettings};
 use crate::http::{App, Door, LOCAL_TENANT, McpSettings, router_with};
 use crate::models::ModelSettings;
+use crate::webhook::WebhookSettings;
 use crate::workers::Workers;
 
 /// How callers are told apart.
@@ -70,6 +71,8 @@ pub struct Serve {
     #[command(flatten)]
     mcp: McpSettings,
     #[command(flatten)]
+    webhooks: WebhookSettings,
+    #[command(flatten)]
     journal: ErasureJournal,
     /// The hour (UTC) at which what was erased is to leave the database's files, if the login role may
     /// rewrite them; without it, run `quipu scrub`
@@ -103,6 +106,7 @@ impl Serve {
         let engine = Engine::connect(&connect)?
             .with_models(self.models.open()?)
             .with_policy(preset(&self.policy)?)
+            .with_courier(self.webhooks.courier())
             .with_ticks(clock::ticks);
         check(&engine).await?;
         let engine = self.journal.replay(engine).await?;
@@ -132,9 +136,12 @@ impl Serve {
             tokio::spawn(scrub::nightly(connect, hour));
         }
         let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
+        let streams = engine.clone();
         let server = axum::serve(listener, router_with(app, gateway.clone()))
             .with_graceful_shutdown(async move {
                 asked_to_stop().await;
+                // Streams of events never end by themselves.
+                streams.stop_listening();
                 let _ = stop.send(());
             });
         let grace = Duration::from_secs(self.grace);

@@ -10,6 +10,7 @@ use super::serve::{Logging, asked_to_stop, check, preset, settle_model};
 use super::{Database, ErasureJournal, Format, say, say_json};
 use crate::clock;
 use crate::models::ModelSettings;
+use crate::webhook::WebhookSettings;
 use crate::workers::Workers;
 
 #[derive(Debug, Args)]
@@ -35,6 +36,8 @@ pub struct Work {
     #[arg(long)]
     once: bool,
     #[command(flatten)]
+    webhooks: WebhookSettings,
+    #[command(flatten)]
     journal: ErasureJournal,
     #[command(flatten)]
     logging: Logging,
@@ -52,6 +55,7 @@ impl Work {
         let engine = Engine::connect(&connect)?
             .with_models(self.models.open()?)
             .with_policy(preset(&self.policy)?)
+            .with_courier(self.webhooks.courier())
             .with_ticks(clock::ticks);
         check(&engine).await?;
         let engine = self.journal.replay(engine).await?;

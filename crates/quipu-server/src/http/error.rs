@@ -65,6 +65,9 @@ pub const TABLE: &[Entry] = &[
     entry("episode_not_found", 404, "There is no such episode", "List what happened with `GET /api/episodes`."),
     entry("portrait_not_found", 404, "There is no such portrait", "List portraits with `GET /api/portraits`."),
     entry("import_not_found", 404, "There is no such import", "List imports with `GET /api/imports`."),
+    entry("webhook_not_found", 404, "There is no such webhook", "List webhooks with `GET /api/webhooks`."),
+    entry("delivery_not_found", 404, "There is no such delivery", "List deliveries with `GET /api/webhooks/{id}/deliveries`; they are kept for 30 days."),
+    entry("too_many_streams", 429, "Too many streams listen to this user", "A user can be listened to by 20 streams at a time on one server; close one, or share one."),
     entry("no_chat_model", 409, "No chat model is set up", "Serve with `--chat MODEL@URL`; see `quipu serve --help`."),
     entry("no_contradiction", 409, "The memory contradicts nothing that waits to be settled", "List contradictions with `GET /api/memory/contradictions`."),
     entry("retrieval_not_found", 404, "There is no such retrieval", "Retrievals are kept for 90 days."),
@@ -219,7 +222,7 @@ impl IntoResponse for Problem {
                 let scheme = HeaderValue::from_static("Bearer");
                 headers.insert(header::WWW_AUTHENTICATE, scheme);
             }
-            StatusCode::SERVICE_UNAVAILABLE => {
+            StatusCode::SERVICE_UNAVAILABLE | StatusCode::TOO_MANY_REQUESTS => {
                 headers.insert(header::RETRY_AFTER, HeaderValue::from_static("1"));
             }
             _ => {}

@@ -251,7 +251,7 @@ pub async fn resolve_contradiction(
 pub struct JobView {
     #[schema(example = "job_01hx3v9d0kf7rtm4q5wz8yb2ca")]
     id: String,
-    /// `close`, `extract`, `title`, `compress` or `upkeep`.
+    /// `close`, `extract`, `title`, `compress`, `retell`, `upkeep` or `deliver`.
     #[schema(example = "extract")]
     kind: &'static str,
     /// The session it is about, if it is about one.

@@ -5,6 +5,7 @@ mod context;
 mod domains;
 mod erasures;
 pub(crate) mod error;
+mod events;
 mod health;
 mod keys;
 mod learning;
@@ -27,6 +28,7 @@ mod usage;
 mod users;
 mod vault;
 mod verbs;
+mod webhooks;
 pub(crate) mod wire;
 mod wrap;
 
@@ -47,6 +49,7 @@ pub use auth::Door;
 pub use error::{TABLE, render_error_docs};
 pub use mcp::McpSettings;
 pub use openapi::document;
+pub use wire::event_name;
 pub use wrap::VERSION;
 
 use crate::gateway::{self, Gateway};
@@ -157,6 +160,7 @@ fn api() -> OpenApiRouter<App> {
         .routes(routes!(operations::list_operations))
         .routes(routes!(operations::get_operation))
         .routes(routes!(operations::undo_operation))
+        .routes(routes!(events::stream_events))
         .routes(routes!(sessions::list_sessions, sessions::open_session))
         .routes(routes!(sessions::life::search_sessions))
         .routes(routes!(
@@ -208,6 +212,11 @@ fn api() -> OpenApiRouter<App> {
         .routes(routes!(keys::list_keys, keys::create_key))
         .routes(routes!(keys::revoke_key))
         .routes(routes!(keys::mint_token))
+        .routes(routes!(webhooks::list_webhooks, webhooks::create_webhook))
+        .routes(routes!(webhooks::edit_webhook, webhooks::delete_webhook))
+        .routes(routes!(webhooks::test_webhook))
+        .routes(routes!(webhooks::list_deliveries))
+        .routes(routes!(webhooks::replay_webhook))
         .routes(routes!(health::healthz))
         .routes(routes!(health::readyz))
 }

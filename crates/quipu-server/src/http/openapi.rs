@@ -54,9 +54,8 @@ pub fn document() -> OpenApi {
 fn dress(path: &str, method: &HttpMethod, operation: &mut Operation) {
     let no_scopes: [&str; 0] = [];
     operation.security = Some(vec![SecurityRequirement::new("bearer", no_scopes)]);
-    let about_one_user = !["/api/users", "/api/keys", "/api/tokens", "/api/tenant"]
-        .iter()
-        .any(|prefix| path.starts_with(prefix))
+    let of_the_tenant = ["/api/users", "/api/keys", "/api/tokens", "/api/tenant", "/api/webhooks"];
+    let about_one_user = !of_the_tenant.iter().any(|prefix| path.starts_with(prefix))
         && path != "/api/domains/{name}";
     let mut headers = Vec::new();
     if about_one_user {

@@ -303,9 +303,9 @@ pub struct ReceiptView {
     pub answers: i32,
 }
 
-fn event_name(verb: Verb, unchanged: bool) -> &'static str {
+/// What an event is called when something was written.
+pub fn event_name(verb: Verb) -> &'static str {
     match verb {
-        _ if unchanged => "memory.unchanged",
         Verb::Save => "memory.saved",
         Verb::Change => "memory.updated",
         Verb::Correct => "memory.corrected",
@@ -353,7 +353,10 @@ impl From<&Outcome> for Written {
         Self {
             memory: outcome.memories.first().map(MemoryView::from),
             event: MemoryEvent {
-                kind: event_name(outcome.verb, outcome.operation.is_none()),
+                kind: match outcome.operation {
+                    Some(_) => event_name(outcome.verb),
+                    None => "memory.unchanged",
+                },
                 operation_id: outcome.operation.map(|id| id.to_string()),
                 memory_ids: named.chain(removed).collect(),
                 undo,

@@ -67,6 +67,7 @@ impl TestApp {
     /// Another server over the same database, as after a restart: it remembers nothing.
     pub async fn again(&self, models: Arc<dyn Models>) -> (String, Engine) {
         let engine = Engine::connect(&self.database.connect()).expect("engine").with_models(models);
+        let engine = engine.with_courier(quipu_server::webhook::courier(true));
         let (base, _) = serve(router(App::new(engine.clone(), Door::Keys))).await;
         (base, engine)
     }
@@ -83,6 +84,8 @@ impl TestApp {
         let engine = Engine::connect(&connect).expect("engine").with_models(models);
         // No test waits for a model as long as a person's server does.
         let engine = engine.with_patience(Duration::from_secs(2));
+        // Receivers of webhooks stand on this machine.
+        let engine = engine.with_courier(quipu_server::webhook::courier(true));
         engine.settle_model(clock::now()).await.expect("a database").expect("its model opens");
         for tenant in ["acme", "globex", LOCAL_TENANT] {
             engine.ensure_tenant(tenant, clock::now()).await.expect("tenant");
@@ -249,6 +252,15 @@ impl Client {
             request = request.header(name, value);
         }
         Answer::read(request.send().await.expect("an answer")).await
+    }
+
+    /// Opens what is to be read piece by piece.
+    pub async fn open(&self, path: &str) -> reqwest::Response {
+        let mut request = self.http.get(format!("{}{path}", self.base));
+        for (name, value) in &self.headers {
+            request = request.header(name, value);
+        }
+        request.send().await.expect("an answer")
     }
 
     /// Waits until a retrieval is noted, which happens behind the answer.

@@ -68,6 +68,15 @@ impl Served {
         Self { process, log, client: app.anonymous().at(&format!("http://{address}")) }
     }
 
+    /// Asks it to stop, as whoever looks after services would, and waits until it has.
+    pub async fn stop(mut self) -> String {
+        let pid = self.process.id().expect("it runs").to_string();
+        let asked = Command::new("kill").args(["-TERM", &pid]).status().await.expect("kill runs");
+        assert!(asked.success());
+        assert!(self.process.wait().await.expect("it ends").success());
+        self.log.await.unwrap()
+    }
+
     /// Ends it, and gives everything that it has logged.
     pub async fn end(mut self) -> String {
         self.process.kill().await.unwrap();

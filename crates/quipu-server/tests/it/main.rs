@@ -10,6 +10,7 @@ mod erase;
 mod faults;
 mod gateway;
 mod isolation;
+mod live;
 mod local;
 mod mcp;
 mod models;

@@ -10,7 +10,7 @@ use quipu_store::testing::postgres::Client as Admin;
 use serde_json::json;
 
 use super::learned;
-use super::things::Things;
+use super::things::{Thing, Things};
 use crate::app::{Client, PERSONAL, TestApp};
 use crate::models::Stage;
 
@@ -62,11 +62,15 @@ impl Cast {
         let (acme, globex) = (app.tenant_key("acme").await, app.tenant_key("globex").await);
         let (key, bobs) = (acme.about("alice"), acme.about("bob"));
         let alice = Things::of_person(&key, "alice").await.and_learned(&app, &key).await;
-        let alice = alice.and_of_tenant(&acme, "acme").await;
+        let mut alice = alice.and_of_tenant(&acme, "acme").await;
         let bob = Things::of_person(&bobs, "bob").await.and_learned(&app, &bobs).await;
         let theirs = globex.about("alice");
         let other = Things::of_person(&theirs, "globex").await.and_learned(&app, &theirs).await;
         let human = app.human("acme", "alice").await;
+        // Nobody answers there, and at once.
+        let hook = json!({ "url": "http://127.0.0.1:9/hook" });
+        let hook = acme.post("/api/webhooks", hook).await.expect(201);
+        alice.put(Thing::Webhook, hook.at("/id"));
         let mut lacking = Vec::new();
         for needed in Permission::ALL {
             let rest: Vec<_> = Permission::ALL.into_iter().filter(|p| *p != needed).collect();

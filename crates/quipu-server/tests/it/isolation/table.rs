@@ -83,6 +83,7 @@ const TURN: Foreign = Refused(&["turn_not_found"]);
 const EPISODE: Foreign = Refused(&["episode_not_found"]);
 const JOB: Foreign = Refused(&["job_not_found"]);
 const IMPORT: Foreign = Refused(&["import_not_found"]);
+const WEBHOOK: Foreign = Refused(&["webhook_not_found"]);
 const RETRIEVAL: Foreign = Refused(&["retrieval_not_found"]);
 
 const WORDS: Field = tried(Path("id"), Words, MEMORY);
@@ -305,6 +306,12 @@ pub const TABLE: &[Row] = &[
         tried(Query("cursor"), OperationCursor, Own),
     ]),
     reads("get_operation", &[given(Path("id"), Operation, OPERATION)]),
+    // Up to now and no further, so that there is an end to read to.
+    reads("stream_events", &[
+        given(Query("follow"), No, Own),
+        tried(Query("after"), OperationCursor, Own),
+        tried(Header("Last-Event-ID"), OperationCursor, Own),
+    ]),
     does(Write, "undo_operation", &[given(Path("id"), Operation, OPERATION), AGAIN]),
     reads("get_policy", &[]),
     with_body(does(Write, "put_policy", &[]), r#"{"titles": true}"#),
@@ -329,6 +336,20 @@ pub const TABLE: &[Row] = &[
     with_body(does(Admin, "create_key", &[given(Body("user"), User("dave"), Own)]), r#"{"name": "another"}"#),
     does(Admin, "revoke_key", &[given(Path("id"), Key, Refused(&["key_not_found"]))]),
     with_body(does(Admin, "mint_token", &[given(Body("user"), User("dave"), Own)]), r#"{"minutes": 5}"#),
+    only_reads(does(Admin, "list_webhooks", &[])),
+    with_body(does(Admin, "create_webhook", &[]), r#"{"url": "http://127.0.0.1:9/other"}"#),
+    only_reads(does(Admin, "list_deliveries", &[given(Path("id"), Webhook, WEBHOOK)])),
+    does(Admin, "test_webhook", &[given(Path("id"), Webhook, WEBHOOK)]),
+    // That a delivery of somebody else's is none is tried with the webhooks.
+    with_body(
+        does(Admin, "replay_webhook", &[given(Path("id"), Webhook, WEBHOOK)]),
+        r#"{"since": "2026-01-01T00:00:00Z"}"#,
+    ),
+    with_body(
+        does(Admin, "edit_webhook", &[given(Path("id"), Webhook, WEBHOOK)]),
+        r#"{"verbs": ["erase"]}"#,
+    ),
+    does(Admin, "delete_webhook", &[given(Path("id"), Webhook, WEBHOOK)]),
     open("healthz"),
     open("readyz"),
 ];
@@ -361,6 +382,7 @@ pub const HARMLESS: &[&str] = &[
     "dirty",
     "display_name",
     "edits",
+    "enabled",
     "evidence",
     "expires_at",
     "expires_in_minutes",
@@ -404,6 +426,7 @@ pub const HARMLESS: &[&str] = &[
     "reasoning",
     "recall_confidence",
     "relation",
+    "replay_webhook.delivery",
     "requires_opt_in",
     "rerank",
     "resolve_contradiction.true",
@@ -413,6 +436,7 @@ pub const HARMLESS: &[&str] = &[
     "session_id",
     "sessions",
     "similar",
+    "since",
     "source",
     "spans",
     "speaker",
@@ -429,9 +453,11 @@ pub const HARMLESS: &[&str] = &[
     "turn_ids",
     "turns",
     "type",
+    "url",
     "valid_from",
     "valid_until",
     "value",
+    "verbs",
     "view_range",
     "window",
     "without",

@@ -7,7 +7,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use quipu_core::{
     EpisodeId, FactId, ImportId, JobId, LinkId, OperationId, RetrievalId, Timestamp, TurnId,
-    VersionId,
+    VersionId, WebhookId,
 };
 use serde_json::{Value, json};
 use uuid::Uuid;
@@ -70,13 +70,17 @@ pub enum Thing {
     UserCursor,
     /// The id of a key.
     Key,
+    /// A webhook of the tenant's.
+    Webhook,
+    /// A plain no, the same from everybody.
+    No,
 }
 use Thing::*;
 
 impl Thing {
     /// Whether it is a tenant's and not one person's.
     pub fn is_of_tenant(self) -> bool {
-        matches!(self, Domain(_) | DomainPortrait | User(_) | UserCursor | Key)
+        matches!(self, Domain(_) | DomainPortrait | User(_) | UserCursor | Key | Webhook)
     }
 
     /// A thing of the same kind that never existed, as close to the real one as can be.
@@ -109,7 +113,8 @@ impl Thing {
                 place["id"] = id.into();
                 close_cursor(&place)
             }
-            TurnCursor | TurnNumber => real.to_owned(),
+            TurnCursor | TurnNumber | No => real.to_owned(),
+            Webhook => WebhookId::from_uuid(near(parsed::<WebhookId>(real).uuid())).to_string(),
             Episode => {
                 let id: EpisodeId = parsed(real);
                 EpisodeId::from_uuid(near(id.uuid())).to_string()
@@ -239,6 +244,7 @@ impl Things {
         let taken = client.post("/api/import", bees).await.expect(200);
         things.put(Import, taken.at("/import_id"));
         things.hide(&taken.json());
+        things.put(No, "false".into());
         things.talk(client, &song).await;
         things.put(Words, word.clone());
         things.private.extend([word, song]);
