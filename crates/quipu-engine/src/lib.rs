@@ -13,6 +13,7 @@
 //! as files, [`cascade`] what goes with what it was made from, [`erasure`] what goes for good.
 
 pub mod access;
+pub mod backup;
 pub mod cascade;
 pub mod chat;
 pub mod cluster;
@@ -193,4 +194,9 @@ pub async fn migrate(connect: &Connect) -> Result<Vec<Migration>> {
 /// The steps the schema still lacks.
 pub async fn pending_migrations(connect: &Connect) -> Result<Vec<Migration>> {
     Ok(quipu_store::pending(connect).await?)
+}
+
+/// Makes the database of this URL if it is not there; whether it had to.
+pub async fn ensure_database(url: &str) -> Result<bool> {
+    Ok(quipu_store::database::ensure(url).await?)
 }

@@ -9,4 +9,5 @@ pub mod cli;
 pub mod clock;
 pub mod http;
 pub mod models;
+pub mod postgres;
 pub mod workers;

@@ -90,7 +90,11 @@ impl Doctor {
     async fn look(&self) -> Vec<Check> {
         const REACH: &str = "start PostgreSQL, or correct DATABASE_URL; `scripts/postgres start` \
                              gives you a private one";
-        let connect = self.database.connect(1);
+        let opened = match self.database.open(1).await {
+            Ok(opened) => opened,
+            Err(error) => return vec![Check::new("database", false, error.to_string(), REACH)],
+        };
+        let connect = opened.connect.clone();
         let pending = match quipu_engine::pending_migrations(&connect).await {
             Ok(pending) => pending,
             Err(error) => return vec![Check::new("database", false, with_cause(&error), REACH)],

@@ -1,0 +1,334 @@
+//! A PostgreSQL of Quipu's own, for a person who has none running: found among the programs of the
+//! machine, started on a folder of theirs, and stopped when Quipu ends.
+//!
+//! It listens on a socket inside that folder and on no port, so nobody else on the machine reaches it
+//! and nothing can be in its way. One Quipu at a time holds the folder; others find the address of the
+//! running server in it.
+
+mod account;
+mod programs;
+
+use std::fs::{self, File, TryLockError};
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use std::time::Duration;
+
+use anyhow::{Context as _, bail};
+use tokio::process::{Child, Command};
+
+pub use account::Account;
+pub use programs::{Programs, find, tool};
+
+/// The database inside the server.
+const DATABASE: &str = "quipu";
+/// How long a start may take: a crashed server reads its log again first.
+const PATIENCE: Duration = Duration::from_secs(120);
+/// What the kernel holds of a socket's path, with the name that PostgreSQL puts behind the folder's.
+const SOCKET_BYTES: usize = 107 - "/.s.PGSQL.5432".len();
+
+/// A running server of Quipu's own. It is stopped when this goes away.
+pub struct Own {
+    url: String,
+    folder: PathBuf,
+    data: PathBuf,
+    programs: Programs,
+    account: Option<Account>,
+    child: Option<Child>,
+    // Held for as long as the server runs; the folder of its socket, if it had to be elsewhere.
+    _lock: File,
+    _sockets: Option<tempfile::TempDir>,
+}
+
+/// What somebody finds who asks for the server of a folder.
+pub enum Found {
+    /// It was started, and ends with its holder.
+    Started(Box<Own>),
+    /// Another Quipu runs it; this is where.
+    Running(String),
+}
+
+/// The server on this folder: started now, or the one that another Quipu has running.
+pub async fn open(
+    programs: Option<&Path>,
+    folder: &Path,
+    account: Option<&str>,
+) -> anyhow::Result<Found> {
+    fs::create_dir_all(folder)
+        .with_context(|| format!("cannot make the data folder {}", folder.display()))?;
+    let lock =
+        File::options()
+            .create(true)
+            .truncate(false)
+            .write(true)
+            .open(folder.join("lock"))
+            .with_context(|| format!("cannot write into the data folder {}", folder.display()))?;
+    match lock.try_lock() {
+        Ok(()) => {}
+        Err(TryLockError::WouldBlock) => return running(folder).await,
+        Err(TryLockError::Error(error)) => {
+            return Err(error).context(format!("cannot lock {}", folder.display()));
+        }
+    }
+    let account = account::needed(account)?;
+    let programs = find(programs, account.as_ref())?;
+    let own = Own::start(programs, folder, account, lock).await?;
+    Ok(Found::Started(Box::new(own)))
+}
+
+/// The address that the Quipu that holds the folder has left there. It may be about to.
+async fn running(folder: &Path) -> anyhow::Result<Found> {
+    for _ in 0..300 {
+        if let Ok(url) = fs::read_to_string(folder.join("url")) {
+            return Ok(Found::Running(url.trim().to_owned()));
+        }
+        tokio::time::sleep(Duration::from_millis(100)).await;
+    }
+    bail!(
+        "another Quipu holds {} and has not started its database\n  next: end it, or choose another \
+         folder with --data-dir",
+        folder.display()
+    )
+}
+
+impl Own {
+    async fn start(
+        programs: Programs,
+        folder: &Path,
+        account: Option<Account>,
+        lock: File,
+    ) -> anyhow::Result<Self> {
+        let folder = fs::canonicalize(folder)?;
+        // Only what we make ourselves is handed to the other account.
+        let cluster = folder.join("cluster");
+        fs::create_dir_all(&cluster)?;
+        if let Some(account) = &account {
+            account.own(&cluster)?;
+        }
+        let data = cluster.join("database");
+        // Left behind by a Quipu that was killed; whoever reads it would knock at a closed door.
+        let _ = fs::remove_file(folder.join("url"));
+        if !data.join("PG_VERSION").exists() {
+            make(&programs, &cluster, &data, account.as_ref()).await?;
+        }
+        let (sockets, elsewhere) = sockets(&cluster, account.as_ref())?;
+        let url = format!(
+            "postgres://postgres@{}/{DATABASE}?sslmode=disable",
+            crate::cli::encoded(&sockets.display().to_string())
+        );
+        let (child, _lock, _sockets) = (None, lock, elsewhere);
+        let mut own = Self { url, folder, data, programs, account, child, _lock, _sockets };
+        own.stop_what_was_left().await?;
+        own.launch(&sockets).await?;
+        let made = quipu_engine::ensure_database(&own.url).await;
+        made.context("the database could not be made")?;
+        write_private(&own.folder.join("url"), &own.url)?;
+        Ok(own)
+    }
+
+    pub fn url(&self) -> &str {
+        &self.url
+    }
+
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// Where the programs are, `pg_dump` among them perhaps.
+    pub fn programs(&self) -> &Programs {
+        &self.programs
+    }
+
+    fn command(&self, program: &str) -> Command {
+        command(&self.programs, program, self.account.as_ref())
+    }
+
+    /// A server whose Quipu was killed goes on without it. It is asked to end, and started again.
+    async fn stop_what_was_left(&self) -> anyhow::Result<()> {
+        if !self.data.join("postmaster.pid").exists() {
+            return Ok(());
+        }
+        let status =
+            self.command("pg_ctl").arg("status").arg("-D").arg(&self.data).output().await?;
+        if status.status.success() {
+            self.ask_to_stop().await?;
+        }
+        Ok(())
+    }
+
+    async fn ask_to_stop(&self) -> anyhow::Result<()> {
+        let mut command = self.command("pg_ctl");
+        command.args(["stop", "-m", "fast", "-w", "-t", "60", "-D"]).arg(&self.data);
+        let done = command.output().await.context("pg_ctl does not run")?;
+        if !done.status.success() && self.data.join("postmaster.pid").exists() {
+            bail!("PostgreSQL did not stop: {}", String::from_utf8_lossy(&done.stderr).trim());
+        }
+        Ok(())
+    }
+
+    async fn launch(&mut self, sockets: &Path) -> anyhow::Result<()> {
+        let log = self.folder.join("postgres.log");
+        let out = File::options().create(true).append(true).open(&log)?;
+        let mut command = self.command("postgres");
+        command.arg("-D").arg(&self.data).arg("-k").arg(sockets);
+        for setting in ["listen_addresses=", "max_connections=60", "jit=off", "port=5432"] {
+            command.args(["-c", setting]);
+        }
+        // In a group of its own: Ctrl-C is for Quipu, which first finishes what it has begun.
+        command.stdin(Stdio::null()).stdout(out.try_clone()?).stderr(out).process_group(0);
+        let mut child = command.spawn().context("PostgreSQL does not start")?;
+        let rounds = PATIENCE.as_millis() / 50;
+        for _ in 0..rounds {
+            if let Some(ended) = child.try_wait()? {
+                bail!(
+                    "PostgreSQL ended as it started ({ended}); the end of {} says:\n{}",
+                    log.display(),
+                    tail(&log)
+                );
+            }
+            if is_ready(&self.data) {
+                self.child = Some(child);
+                return Ok(());
+            }
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+        self.child = Some(child);
+        bail!("PostgreSQL did not become ready; its log is {}", log.display())
+    }
+
+    /// Stops the server and waits until it has put everything away.
+    pub async fn stop(mut self) -> anyhow::Result<()> {
+        let _ = fs::remove_file(self.folder.join("url"));
+        self.ask_to_stop().await?;
+        if let Some(mut child) = self.child.take() {
+            child.wait().await?;
+        }
+        Ok(())
+    }
+}
+
+impl Drop for Own {
+    /// For the ways out on which nobody said `stop`: the server is told, and ends on its own.
+    fn drop(&mut self) {
+        if self.child.take().is_none() {
+            return;
+        }
+        let _ = fs::remove_file(self.folder.join("url"));
+        let mut command = std::process::Command::new(self.programs.folder().join("pg_ctl"));
+        command.args(["stop", "-m", "fast", "-w", "-t", "30", "-D"]).arg(&self.data);
+        command.current_dir("/").stdout(Stdio::null()).stderr(Stdio::null());
+        if let Some(account) = &self.account {
+            account.take_on_std(&mut command);
+        }
+        let _ = command.status();
+    }
+}
+
+/// A program of PostgreSQL, as the account that may run it, and without the settings that a person's
+/// own client has.
+fn command(programs: &Programs, program: &str, account: Option<&Account>) -> Command {
+    let mut command = Command::new(programs.folder().join(program));
+    command.current_dir("/");
+    for (name, _) in std::env::vars_os() {
+        if name.to_string_lossy().starts_with("PG") {
+            command.env_remove(&name);
+        }
+    }
+    if let Some(account) = account {
+        account.take_on(&mut command);
+    }
+    command
+}
+
+/// Makes the files of a new server, beside their place first: an interrupted attempt leaves nothing
+/// that looks like a database.
+async fn make(
+    programs: &Programs,
+    cluster: &Path,
+    data: &Path,
+    account: Option<&Account>,
+) -> anyhow::Result<()> {
+    if data.exists() && fs::read_dir(data)?.next().is_some() {
+        bail!(
+            "{} is not empty and no database\n  next: choose another folder with --data-dir",
+            data.display()
+        );
+    }
+    let new = cluster.join("database.new");
+    if new.exists() {
+        fs::remove_dir_all(&new)?;
+    }
+    let mut initdb = command(programs, "initdb", account);
+    initdb.arg("-D").arg(&new).args([
+        "--username=postgres",
+        "--auth=trust",
+        "--encoding=UTF8",
+        "--locale-provider=builtin",
+        "--locale=C.UTF-8",
+        "--no-instructions",
+    ]);
+    let done = initdb.output().await.context("initdb does not run")?;
+    if !done.status.success() {
+        bail!("initdb failed: {}", String::from_utf8_lossy(&done.stderr).trim());
+    }
+    fs::rename(&new, data).with_context(|| format!("cannot write {}", data.display()))
+}
+
+/// The folder of the socket: inside the data folder, or a short path of its own if that is too long
+/// for the kernel. Either is closed to everybody else, which is what guards the database.
+fn sockets(
+    cluster: &Path,
+    account: Option<&Account>,
+) -> anyhow::Result<(PathBuf, Option<tempfile::TempDir>)> {
+    use std::os::unix::fs::PermissionsExt as _;
+    let inside = cluster.join("socket");
+    let (path, elsewhere) = match inside.as_os_str().len() <= SOCKET_BYTES {
+        true => {
+            fs::create_dir_all(&inside)?;
+            (inside, None)
+        }
+        false => {
+            let short = tempfile::Builder::new().prefix("quipu-").tempdir_in("/tmp")?;
+            (short.path().to_owned(), Some(short))
+        }
+    };
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o700))?;
+    if let Some(account) = account {
+        account.own(&path)?;
+    }
+    Ok((path, elsewhere))
+}
+
+/// PostgreSQL writes how it stands into the eighth line of this file.
+fn is_ready(data: &Path) -> bool {
+    let text = fs::read_to_string(data.join("postmaster.pid")).unwrap_or_default();
+    text.lines().nth(7).is_some_and(|line| line.trim() == "ready")
+}
+
+fn tail(log: &Path) -> String {
+    let text = fs::read(log).unwrap_or_default();
+    let text = String::from_utf8_lossy(&text).into_owned();
+    let lines: Vec<&str> = text.lines().collect();
+    let from = lines.len().saturating_sub(5);
+    lines[from..].iter().map(|line| format!("    {line}")).collect::<Vec<_>>().join("\n")
+}
+
+/// Whoever reads the address still has to get past the folder of the socket; it is nobody's business
+/// all the same.
+fn write_private(path: &Path, text: &str) -> anyhow::Result<()> {
+    use std::io::Write as _;
+    use std::os::unix::fs::OpenOptionsExt as _;
+    let mut file =
+        File::options().create(true).truncate(true).write(true).mode(0o600).open(path)?;
+    Ok(file.write_all(text.as_bytes())?)
+}
+
+/// The folder of a person's own Quipu, unless another is named. Root's home is closed to the account
+/// that PostgreSQL has to run as, so root's is where servers keep theirs.
+pub fn usual_folder() -> PathBuf {
+    if account::is_root() {
+        return PathBuf::from("/var/lib/quipu");
+    }
+    let own = || std::env::var_os("HOME").map(PathBuf::from).unwrap_or_default();
+    let data = std::env::var_os("XDG_DATA_HOME").map(PathBuf::from);
+    data.unwrap_or_else(|| own().join(".local/share")).join("quipu")
+}
