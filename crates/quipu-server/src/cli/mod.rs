@@ -9,6 +9,7 @@ mod demo;
 mod doctor;
 mod erase;
 mod export;
+mod health;
 mod import;
 mod key;
 mod memory;
@@ -102,6 +103,8 @@ enum Command {
     Reembed(model::Reembed),
     /// Check the database and the settings, and say how to mend what is wrong.
     Doctor(doctor::Doctor),
+    /// Say whether the server is ready.
+    Health(health::Health),
     /// Say how much a memory holds, and what it hashes to.
     State(state::State),
     /// Erase a user or a memory for good, with a receipt; or check a receipt.
@@ -273,6 +276,7 @@ pub fn main() -> ExitCode {
             Command::Model(command) => command.run().await,
             Command::Reembed(command) => command.run().await,
             Command::Doctor(command) => command.run().await,
+            Command::Health(command) => command.run().await,
             Command::State(command) => command.run().await,
             Command::Erase(command) => command.run().await,
             Command::Scrub(command) => command.run().await,
@@ -353,4 +357,14 @@ fn fail(error: &anyhow::Error) -> ExitCode {
         _ => 1,
     };
     ExitCode::from(code)
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory as _;
+
+    #[test]
+    fn no_two_arguments_of_a_command_have_one_name() {
+        super::Cli::command().debug_assert();
+    }
 }

@@ -13,7 +13,7 @@ use anyhow::{Context as _, bail};
 use clap::Args;
 use serde_json::{Value, json};
 
-use super::client::{Server, ask};
+use super::client::{Refused, Server, ask};
 use super::show::{BAD, DIM, GOOD, ODD, Table, count, line_diff, paint};
 use super::{Format, Said, say, say_json};
 use assistants::{ALL, Assistant, Entry};
@@ -217,14 +217,7 @@ impl Connect {
         for assistant in chosen {
             let file = assistant.file(&self.home);
             let undone = kept.undo(assistant, &file, self.dry_run);
-            let undone = undone.with_context(|| {
-                format!(
-                    "{}: {} was changed since and cannot be mended by machine; what it was is in {}",
-                    assistant.name,
-                    file.display(),
-                    kept.backup(assistant).display()
-                )
-            })?;
+            let undone = undone.map_err(|error| self.changed_since(assistant, &kept, &error))?;
             done.push((assistant, file, undone));
         }
         if self.format.json {
@@ -245,6 +238,19 @@ impl Connect {
             say(&format!("{:<15} {would}{}", assistant.name, undone.as_str()))?;
         }
         Ok(())
+    }
+
+    /// A file that was changed since, in a way that nobody can be sure to take back.
+    fn changed_since(&self, of: &Assistant, kept: &Kept, why: &anyhow::Error) -> anyhow::Error {
+        let (file, backup) = (of.file(&self.home), kept.backup(of));
+        let detail = format!(
+            "{}: {} was changed since and is left as it is ({why:#}); what it was is in {}",
+            of.name,
+            file.display(),
+            backup.display()
+        );
+        let problem = json!({ "status": 409, "code": "changed_since", "detail": detail });
+        Refused { status: 409, code: "changed_since".into(), problem }.into()
     }
 
     fn tell_list(&self) -> anyhow::Result<()> {

@@ -14,7 +14,7 @@ use super::{open_domain, tell_written};
 Examples:
   quipu save I only do index funds
   quipu save 'Prefers window seats' --domain travel --tag seats
-  quipu save 'No meetings before ten' --domain schedule --hard --key earliest-meeting
+  quipu save 'No meetings before ten' --domain schedule --hard earliest-meeting
   echo 'Allergic to penicillin' | quipu save - --domain health --open
 
 It is remembered at once. Saying the same again gives the memory that is there. Some domains (finance,
@@ -35,12 +35,9 @@ pub struct Save {
     /// A long body, found by recall and never put into a prompt
     #[arg(long, value_name = "TEXT")]
     detail: Option<String>,
-    /// A rule that must be respected, under a key of its domain
-    #[arg(long, requires = "key")]
-    hard: bool,
-    /// The key of a rule
-    #[arg(long, value_name = "NAME")]
-    key: Option<String>,
+    /// A rule that must be respected, under this name in its domain
+    #[arg(long, value_name = "NAME", requires = "domain")]
+    hard: Option<String>,
     /// A word to find it by; can be given more than once
     #[arg(long = "tag", value_name = "WORD")]
     tags: Vec<String>,
@@ -88,10 +85,10 @@ impl Save {
         set("category", self.category.as_ref());
         set("kind", self.kind.as_ref());
         set("detail", self.detail.as_ref());
-        set("key", self.key.as_ref());
+        set("key", self.hard.as_ref());
         set("valid_from", self.since.as_ref());
         set("valid_until", self.until.as_ref());
-        if self.hard {
+        if self.hard.is_some() {
             body["force"] = json!("hard");
         }
         if !self.tags.is_empty() {

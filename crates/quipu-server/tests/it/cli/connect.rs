@@ -151,6 +151,12 @@ async fn what_cannot_be_read_is_left_alone_and_what_does_not_answer_is_said() {
     assert_eq!(broken.code, 1);
     assert!(broken.err.contains("is left as it is"), "{}", broken.err);
     assert_eq!(fs::read_to_string(claude).unwrap(), "{ \"mcpServers\": ");
+    // Nor is it taken back by guessing: cursor's file is no longer what can be read.
+    let (cursor, _) = &home.files()[1];
+    fs::write(cursor, "{ broken").unwrap();
+    let refused = home.connect(&["--only", "cursor", "--undo"]).await;
+    assert_eq!(refused.code, 5, "{}", refused.err);
+    assert_eq!(fs::read_to_string(cursor).unwrap(), "{ broken");
     let unknown = home.connect(&["--only", "clippy"]).await;
     assert!(unknown.err.contains("one of claude-code"), "{}", unknown.err);
     // A key is written, and not shown to whoever looks on.
