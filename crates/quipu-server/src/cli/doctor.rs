@@ -148,7 +148,8 @@ impl Doctor {
             checks.extend(backlog(engine).await);
         }
         if pending.is_empty() {
-            checks.extend(self.erasures(&connect).await);
+            let journal = self.journal.or_beside(&opened);
+            checks.extend(erasures(&connect, &journal).await);
         }
         checks.extend(self.chats().await);
         checks.push(listening());
@@ -330,41 +331,39 @@ async fn disk(connect: &Connect, own: Option<&Own>) -> Option<Check> {
     Some(Check::new("disk", room >= ROOM_BYTES, found, fix))
 }
 
-impl Doctor {
-    /// Whether a restored backup would bring back what was erased, and whether what was erased has
-    /// left the files.
-    async fn erasures(&self, connect: &Connect) -> Vec<Check> {
-        let (good, found) = match &self.journal.erasure_journal {
-            None => (false, "none is kept: a restored backup brings back what was erased".into()),
-            Some(path) if !path.exists() => {
-                (false, format!("{} is not there; the server makes it", path.display()))
-            }
-            // Opening it is opening it for writing.
-            Some(path) => match Journal::open(path).and_then(|journal| journal.read()) {
-                Ok(entries) => (true, format!("{} erasures written down", entries.len())),
-                Err(error) => (false, format!("{}: {error}", path.display())),
-            },
-        };
-        let journal = Check::new(
-            "erasure journal",
-            good,
-            found,
-            "serve with --erasure-journal FILE, on another disk than the database, and back it up",
-        );
-        let pending = erasure::unscrubbed(connect).await;
-        let (good, found) = match pending {
-            Ok(0) => (true, "nothing that was erased is left in them".to_owned()),
-            Ok(count) => (false, format!("{count} erasures are still in them")),
-            Err(error) => (false, with_cause(&error)),
-        };
-        let files = Check::new(
-            "files",
-            good,
-            found,
-            "run `quipu scrub` as the owner, or serve with --scrub-at HOUR",
-        );
-        vec![journal.or_warn(), files.or_warn()]
-    }
+/// Whether a restored backup would bring back what was erased, and whether what was erased has
+/// left the files.
+async fn erasures(connect: &Connect, journal: &ErasureJournal) -> Vec<Check> {
+    let (good, found) = match &journal.erasure_journal {
+        None => (false, "none is kept: a restored backup brings back what was erased".into()),
+        Some(path) if !path.exists() => {
+            (false, format!("{} is not there; the server makes it", path.display()))
+        }
+        // Opening it is opening it for writing.
+        Some(path) => match Journal::open(path).and_then(|journal| journal.read()) {
+            Ok(entries) => (true, format!("{} erasures written down", entries.len())),
+            Err(error) => (false, format!("{}: {error}", path.display())),
+        },
+    };
+    let journal = Check::new(
+        "erasure journal",
+        good,
+        found,
+        "serve with --erasure-journal FILE, on another disk than the database, and back it up",
+    );
+    let pending = erasure::unscrubbed(connect).await;
+    let (good, found) = match pending {
+        Ok(0) => (true, "nothing that was erased is left in them".to_owned()),
+        Ok(count) => (false, format!("{count} erasures are still in them")),
+        Err(error) => (false, with_cause(&error)),
+    };
+    let files = Check::new(
+        "files",
+        good,
+        found,
+        "run `quipu scrub` as the owner, or serve with --scrub-at HOUR",
+    );
+    vec![journal.or_warn(), files.or_warn()]
 }
 
 fn with_cause(error: &dyn std::error::Error) -> String {

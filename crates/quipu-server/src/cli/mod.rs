@@ -157,11 +157,16 @@ pub struct Database {
 pub struct Opened {
     connect: quipu_engine::Connect,
     own: Option<Box<Own>>,
-    /// It is another Quipu's own, and ends with it.
-    borrowed: bool,
+    /// The folder of a database of Quipu's own, whichever Quipu started it.
+    folder: Option<PathBuf>,
 }
 
 impl Opened {
+    /// Whether it is another Quipu's own, and ends with it.
+    fn is_borrowed(&self) -> bool {
+        self.folder.is_some() && self.own.is_none()
+    }
+
     fn engine(&self) -> anyhow::Result<Engine> {
         Ok(Engine::connect(&self.connect)?)
     }
@@ -186,18 +191,20 @@ impl Database {
             ca_file: self.database_ca.clone(),
         };
         if let Some(url) = named {
-            return Ok(Opened { connect: connect(url), own: None, borrowed: false });
+            return Ok(Opened { connect: connect(url), own: None, folder: None });
         }
         let folder = self.data_dir.clone().unwrap_or_else(postgres::usual_folder);
         let programs = self.postgres_dir.as_deref();
         match postgres::open(programs, &folder, self.postgres_account.as_deref()).await? {
-            Found::Running(url) => Ok(Opened { connect: connect(url), own: None, borrowed: true }),
+            Found::Running(url) => {
+                Ok(Opened { connect: connect(url), own: None, folder: Some(folder) })
+            }
             Found::Started(own) => {
                 let connect = connect(own.url().to_owned());
                 for step in quipu_engine::migrate(&connect).await? {
                     tracing::info!(version = step.version, name = step.name, "migration applied");
                 }
-                Ok(Opened { connect, own: Some(own), borrowed: false })
+                Ok(Opened { connect, own: Some(own), folder: Some(folder) })
             }
         }
     }
@@ -214,8 +221,8 @@ pub struct ErasureJournal {
 
 impl ErasureJournal {
     /// The file that was named, or one beside the files of Quipu's own database.
-    fn or_in(&self, own: Option<&Own>) -> Self {
-        let beside = own.map(|own| own.folder().join("erasures.journal"));
+    fn or_beside(&self, opened: &Opened) -> Self {
+        let beside = opened.folder.as_ref().map(|folder| folder.join("erasures.journal"));
         Self { erasure_journal: self.erasure_journal.clone().or(beside) }
     }
 

@@ -115,7 +115,7 @@ impl Serve {
         }
         self.logging.start()?;
         let opened = self.database.open(self.pool_size).await?;
-        if opened.borrowed {
+        if opened.is_borrowed() {
             bail!(
                 "another Quipu serves from this data folder already\n  next: use that one, or choose \
                  another folder with --data-dir"
@@ -145,7 +145,7 @@ impl Serve {
             .with_policy(preset(&self.policy)?)
             .with_ticks(clock::ticks);
         check(&engine).await?;
-        let engine = self.journal.or_in(opened.own.as_deref()).replay(engine).await?;
+        let engine = self.journal.or_beside(opened).replay(engine).await?;
         settle_model(&engine).await?;
         if self.auth == Auth::Off {
             engine.ensure_tenant(LOCAL_TENANT, clock::now()).await?;

@@ -54,7 +54,7 @@ impl Work {
             .with_policy(preset(&self.policy)?)
             .with_ticks(clock::ticks);
         check(&engine).await?;
-        let engine = self.journal.replay(engine).await?;
+        let engine = self.journal.or_beside(&opened).replay(engine).await?;
         settle_model(&engine).await?;
         if self.once {
             return self.work_once(&engine).await;

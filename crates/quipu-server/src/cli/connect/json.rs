@@ -30,6 +30,10 @@ pub fn put(text: &str, container: &str, name: &str, value: &Value) -> anyhow::Re
         return Ok(format!("{}\n", serde_json::to_string_pretty(&whole)?));
     }
     let root = root(text)?;
+    let mut wanted = read(text)?;
+    if wanted[container][name] == *value {
+        return Ok(text.to_owned());
+    }
     let style = Style::of(text, &root);
     let new = match find(text, &root, container)? {
         None => {
@@ -38,14 +42,15 @@ pub fn put(text: &str, container: &str, name: &str, value: &Value) -> anyhow::Re
         }
         Some(inner) => match inner.members.iter().rev().find(|member| member.key == name) {
             Some(member) => {
-                let depth = style.depth_of(text, member.start);
-                let rendered = style.render(value, &depth)?;
+                let rendered = match own_line(text, member.start) {
+                    Some(indent) => style.render(value, indent)?,
+                    None => serde_json::to_string(value)?,
+                };
                 [&text[..member.value.start], &rendered, &text[member.value.end..]].concat()
             }
             None => style.insert(text, &inner, name, value)?,
         },
     };
-    let mut wanted = read(text)?;
     wanted[container][name] = value.clone();
     ensure!(read(&new)? == wanted, "the file is written in a way that cannot be changed safely");
     Ok(new)
@@ -245,11 +250,6 @@ impl Style {
         Self { unit, line }
     }
 
-    /// The white space that a member's line begins with.
-    fn depth_of(&self, text: &str, start: usize) -> String {
-        own_line(text, start).unwrap_or_default().to_owned()
-    }
-
     fn render(&self, value: &Value, indent: &str) -> anyhow::Result<String> {
         let mut out = Vec::new();
         let formatter = serde_json::ser::PrettyFormatter::with_indent(self.unit.as_bytes());
@@ -284,14 +284,13 @@ impl Style {
                 &text[object.close..]
             ));
         };
+        // Who ends a list with a comma wants to find one there.
+        let (before, behind) = if last.comma.is_some() { ("", ",") } else { (",", "") };
         let Some(indent) = own_line(text, last.start) else {
             // All on one line: it stays so.
             let member = format!("{key}: {}", serde_json::to_string(value)?);
-            let (at, comma) = match last.comma {
-                Some(comma) => (comma + 1, ""),
-                None => (last.value.end, ","),
-            };
-            return Ok(format!("{}{comma} {member}{}", &text[..at], &text[at..]));
+            let at = last.comma.map_or(last.value.end, |comma| comma + 1);
+            return Ok(format!("{}{before} {member}{behind}{}", &text[..at], &text[at..]));
         };
         let member = format!("{key}: {}", self.render(value, indent)?);
         let end = last.comma.map_or(last.value.end, |comma| comma + 1);
@@ -302,9 +301,9 @@ impl Style {
             Ok(at) if at >= end + stays => &rest[..stays],
             _ => "",
         };
-        let comma = if last.comma.is_some() { "" } else { "," };
         let after = &text[end + remark.len()..];
-        Ok(format!("{}{comma}{remark}{}{indent}{member}{after}", &text[..end], self.line))
+        let line = self.line;
+        Ok(format!("{}{before}{remark}{line}{indent}{member}{behind}{after}", &text[..end]))
     }
 }
 
