@@ -117,7 +117,7 @@ impl Own {
         );
         let (child, _lock, _sockets) = (None, lock, elsewhere);
         let mut own = Self { url, folder, data, programs, account, child, _lock, _sockets };
-        own.stop_what_was_left().await?;
+        own.stop_what_was_left(&sockets).await?;
         own.launch(&sockets).await?;
         let made = quipu_engine::ensure_database(&own.url).await;
         made.context("the database could not be made")?;
@@ -142,17 +142,50 @@ impl Own {
         command(&self.programs, program, self.account.as_ref())
     }
 
-    /// A server whose Quipu was killed goes on without it. It is asked to end, and started again.
-    async fn stop_what_was_left(&self) -> anyhow::Result<()> {
-        if !self.data.join("postmaster.pid").exists() {
+    /// A server whose Quipu was killed goes on without it. It is asked to end, and started again. One
+    /// that was killed itself leaves sessions, which end on their own, and a file with its number.
+    async fn stop_what_was_left(&self, sockets: &Path) -> anyhow::Result<()> {
+        let note = self.data.join("postmaster.pid");
+        let Some(pid) = fs::read_to_string(&note).ok().and_then(|text| first_line(&text)) else {
             return Ok(());
+        };
+        if !Path::new("/proc/self").exists() {
+            let mut command = self.command("pg_ctl");
+            let status = command.arg("status").arg("-D").arg(&self.data).output().await?;
+            return if status.status.success() { self.ask_to_stop().await } else { Ok(()) };
         }
-        let status =
-            self.command("pg_ctl").arg("status").arg("-D").arg(&self.data).output().await?;
-        if status.status.success() {
-            self.ask_to_stop().await?;
+        for _ in 0..300 {
+            let left = self.processes().await?;
+            if left.contains(&pid) {
+                return self.ask_to_stop().await;
+            }
+            if left.is_empty() {
+                break;
+            }
+            tokio::time::sleep(Duration::from_millis(100)).await;
+        }
+        // The number may be a stranger's by now, or that of a process that nobody has taken note of
+        // having ended. PostgreSQL cannot tell either from a server, and would not start.
+        if Path::new("/proc").join(&pid).exists() && self.processes().await?.is_empty() {
+            fs::remove_file(&note)?;
+            let _ = fs::remove_file(sockets.join(".s.PGSQL.5432.lock"));
         }
         Ok(())
+    }
+
+    /// The processes that work in the data folder. The server's own account looks: root in a container
+    /// may not see where other accounts' processes are.
+    async fn processes(&self) -> anyhow::Result<Vec<String>> {
+        const LOOK: &str = "for each in /proc/[0-9]*; do \
+            if [ \"$(readlink \"$each/cwd\" 2>/dev/null)\" = \"$1\" ]; then echo \"${each#/proc/}\"; fi; done";
+        let mut command = Command::new("sh");
+        command.args(["-c", LOOK, "sh"]).arg(&self.data).current_dir("/");
+        if let Some(account) = &self.account {
+            account.take_on(&mut command);
+        }
+        let said = command.output().await.context("sh does not run")?;
+        let said = String::from_utf8_lossy(&said.stdout).into_owned();
+        Ok(said.lines().map(str::to_owned).collect())
     }
 
     async fn ask_to_stop(&self) -> anyhow::Result<()> {
@@ -198,10 +231,15 @@ impl Own {
     /// Stops the server and waits until it has put everything away.
     pub async fn stop(mut self) -> anyhow::Result<()> {
         let _ = fs::remove_file(self.folder.join("url"));
-        self.ask_to_stop().await?;
-        if let Some(mut child) = self.child.take() {
-            child.wait().await?;
+        let Some(mut child) = self.child.take() else { return Ok(()) };
+        if let Some(ended) = child.try_wait()? {
+            bail!(
+                "PostgreSQL had ended before Quipu did ({ended}); its log is in {}",
+                self.folder.display()
+            );
         }
+        self.ask_to_stop().await?;
+        child.wait().await?;
         Ok(())
     }
 }
@@ -302,6 +340,14 @@ fn sockets(
 fn is_ready(data: &Path) -> bool {
     let text = fs::read_to_string(data.join("postmaster.pid")).unwrap_or_default();
     text.lines().nth(7).is_some_and(|line| line.trim() == "ready")
+}
+
+fn first_line(text: &str) -> Option<String> {
+    let line = text.lines().next()?.trim();
+    line.bytes()
+        .all(|byte| byte.is_ascii_digit())
+        .then(|| line.to_owned())
+        .filter(|l| !l.is_empty())
 }
 
 fn tail(log: &Path) -> String {

@@ -58,9 +58,11 @@ async fn whole_id(
         };
         let data = page["data"].as_array().cloned().unwrap_or_default();
         for item in data.into_iter().filter(|item| field(item, "id").starts_with(text)) {
-            // `status=all` lists every version of a memory.
-            if found.iter().all(|other| other["id"] != item["id"]) {
-                found.push(item);
+            // `status=all` lists every version of a memory; the words that stand are shown.
+            match found.iter_mut().find(|other| other["id"] == item["id"]) {
+                None => found.push(item),
+                Some(other) if other["status"] == "superseded" => *other = item,
+                Some(_) => {}
             }
         }
         cursor = page["next_cursor"].as_str().map(str::to_owned);
