@@ -1,6 +1,7 @@
 //! `quipu serve`
 
 use std::net::SocketAddr;
+use std::path::Path;
 use std::time::Duration;
 
 use anyhow::{Context, bail};
@@ -181,8 +182,19 @@ impl Serve {
             let _ = stopped.await;
             tokio::time::sleep(grace).await;
         };
+        let without = async {
+            match &opened.own {
+                Some(own) => own.ended().await,
+                None => std::future::pending().await,
+            }
+        };
         tokio::select! {
             ended = async { server.await } => ended?,
+            how = without => bail!(
+                "the PostgreSQL of Quipu's own has ended ({how})\n  next: start Quipu again, which \
+                 recovers it; its log is in {}",
+                opened.folder.as_deref().unwrap_or(Path::new(".")).display()
+            ),
             () = overdue => tracing::warn!("stopping with requests still under way"),
         }
         workers.stop(grace).await;

@@ -14,7 +14,8 @@ use std::process::Stdio;
 use std::time::Duration;
 
 use anyhow::{Context as _, bail};
-use tokio::process::{Child, Command};
+use tokio::process::Command;
+use tokio::sync::watch;
 
 pub use account::Account;
 pub use programs::{Programs, find, tool};
@@ -33,7 +34,8 @@ pub struct Own {
     data: PathBuf,
     programs: Programs,
     account: Option<Account>,
-    child: Option<Child>,
+    /// How it ended, once it has; nothing while it was not started.
+    ended: Option<watch::Receiver<Option<String>>>,
     // Held for as long as the server runs; the folder of its socket, if it had to be elsewhere.
     _lock: File,
     _sockets: Option<tempfile::TempDir>,
@@ -115,8 +117,8 @@ impl Own {
             "postgres://postgres@{}/{DATABASE}?sslmode=disable",
             crate::cli::encoded(&sockets.display().to_string())
         );
-        let (child, _lock, _sockets) = (None, lock, elsewhere);
-        let mut own = Self { url, folder, data, programs, account, child, _lock, _sockets };
+        let (ended, _lock, _sockets) = (None, lock, elsewhere);
+        let mut own = Self { url, folder, data, programs, account, ended, _lock, _sockets };
         own.stop_what_was_left(&sockets).await?;
         own.launch(&sockets).await?;
         let made = quipu_engine::ensure_database(&own.url).await;
@@ -209,37 +211,51 @@ impl Own {
         // In a group of its own: Ctrl-C is for Quipu, which first finishes what it has begun.
         command.stdin(Stdio::null()).stdout(out.try_clone()?).stderr(out).process_group(0);
         let mut child = command.spawn().context("PostgreSQL does not start")?;
+        let pid = child.id().unwrap_or(0);
+        let (tell, ended) = watch::channel(None);
+        tokio::spawn(async move {
+            let how = match child.wait().await {
+                Ok(status) => status.to_string(),
+                Err(error) => error.to_string(),
+            };
+            let _ = tell.send(Some(how));
+        });
+        self.ended = Some(ended.clone());
         let rounds = PATIENCE.as_millis() / 50;
         for _ in 0..rounds {
-            if let Some(ended) = child.try_wait()? {
+            if let Some(how) = ended.borrow().clone() {
                 bail!(
-                    "PostgreSQL ended as it started ({ended}); the end of {} says:\n{}",
+                    "PostgreSQL ended as it started ({how}); the end of {} says:\n{}",
                     log.display(),
                     tail(&log)
                 );
             }
-            if is_ready(&self.data) {
-                self.child = Some(child);
+            if is_ready(&self.data, pid) {
                 return Ok(());
             }
             tokio::time::sleep(Duration::from_millis(50)).await;
         }
-        self.child = Some(child);
         bail!("PostgreSQL did not become ready; its log is {}", log.display())
     }
 
+    /// Waits until the server has ended, and says how. A server that is to run does not.
+    pub async fn ended(&self) -> String {
+        let Some(mut ended) = self.ended.clone() else { return String::new() };
+        let how = ended.wait_for(Option::is_some).await.ok().and_then(|how| how.clone());
+        how.unwrap_or_default()
+    }
+
+    fn is_running(&self) -> bool {
+        self.ended.as_ref().is_some_and(|ended| ended.borrow().is_none())
+    }
+
     /// Stops the server and waits until it has put everything away.
-    pub async fn stop(mut self) -> anyhow::Result<()> {
+    pub async fn stop(self) -> anyhow::Result<()> {
         let _ = fs::remove_file(self.folder.join("url"));
-        let Some(mut child) = self.child.take() else { return Ok(()) };
-        if let Some(ended) = child.try_wait()? {
-            bail!(
-                "PostgreSQL had ended before Quipu did ({ended}); its log is in {}",
-                self.folder.display()
-            );
+        if self.is_running() {
+            self.ask_to_stop().await?;
+            self.ended().await;
         }
-        self.ask_to_stop().await?;
-        child.wait().await?;
         Ok(())
     }
 }
@@ -247,7 +263,7 @@ impl Own {
 impl Drop for Own {
     /// For the ways out on which nobody said `stop`: the server is told, and ends on its own.
     fn drop(&mut self) {
-        if self.child.take().is_none() {
+        if !self.is_running() {
             return;
         }
         let _ = fs::remove_file(self.folder.join("url"));
@@ -336,10 +352,12 @@ fn sockets(
     Ok((path, elsewhere))
 }
 
-/// PostgreSQL writes how it stands into the eighth line of this file.
-fn is_ready(data: &Path) -> bool {
+/// PostgreSQL writes its number into the first line of this file and how it stands into the eighth. A
+/// file that a killed server has left says nothing about this one.
+fn is_ready(data: &Path, pid: u32) -> bool {
     let text = fs::read_to_string(data.join("postmaster.pid")).unwrap_or_default();
-    text.lines().nth(7).is_some_and(|line| line.trim() == "ready")
+    let mut lines = text.lines().map(str::trim);
+    lines.next() == Some(pid.to_string().as_str()) && lines.nth(6) == Some("ready")
 }
 
 fn first_line(text: &str) -> Option<String> {

@@ -110,6 +110,11 @@ async fn it_starts_keeps_and_stops_its_own_database() {
     let (mut child, url) = machine.serve().await;
     assert_ne!(machine.postmaster(), Some(left));
     assert!(machine.says(&["list", "--url", &url]).await.ok().contains("Grows plums"));
+    // Its PostgreSQL is killed under it: it does not go on without.
+    signal("-KILL", &machine.postmaster().unwrap());
+    assert_eq!(child.wait().await.unwrap().code(), Some(1));
+    let (mut child, url) = machine.serve().await;
+    assert!(machine.says(&["list", "--url", &url]).await.ok().contains("Grows plums"));
     signal("-TERM", &child.id().unwrap().to_string());
     assert!(child.wait().await.unwrap().success());
     assert_eq!(machine.postmaster(), None, "it is stopped with Quipu");
