@@ -239,6 +239,18 @@ impl Engine {
         Ok(job)
     }
 
+    /// Has every job that was given up tried again, whoever it is for; how many there were.
+    pub async fn retry_dead_jobs(&self, now: Timestamp) -> Result<usize> {
+        const AT_ONCE: i64 = 10_000;
+        let dead = self.store.dead_jobs(AT_ONCE).await?;
+        for (tenant, user, id) in &dead {
+            let scope = self.store.write(*tenant, *user).await?;
+            job::retry(&scope, *id, micros(now)).await?;
+            scope.commit().await?;
+        }
+        Ok(dead.len())
+    }
+
     /// The prompts that models are asked with, by name and version.
     pub fn prompts() -> [prompt::Prompt; 4] {
         [prompt::EXTRACT, prompt::TITLE, prompt::COMPRESS, prompt::PORTRAIT]

@@ -14,6 +14,7 @@
 //! happens as it happens, [`webhooks`] who else is told of it.
 
 pub mod access;
+pub mod backup;
 pub mod cascade;
 pub mod chat;
 pub mod cluster;
@@ -52,7 +53,7 @@ use tokio::sync::OnceCell;
 use webhooks::Courier;
 
 pub use error::{Error, Fault, Result};
-pub use quipu_store::health::Health;
+pub use quipu_store::health::{Backlog, Health};
 pub use quipu_store::{Connect, Migration};
 
 /// The baselines that were last given here, by user, session and wishes: what is at hand when nothing
@@ -186,6 +187,11 @@ impl Engine {
         Ok(self.store.health().await?)
     }
 
+    /// What is behind, over all users.
+    pub async fn backlog(&self, now: Timestamp) -> Result<Backlog> {
+        Ok(self.store.backlog(now).await?)
+    }
+
     pub async fn is_ready(&self) -> bool {
         self.store.is_ready().await.unwrap_or(false)
     }
@@ -203,4 +209,14 @@ pub async fn migrate(connect: &Connect) -> Result<Vec<Migration>> {
 /// The steps the schema still lacks.
 pub async fn pending_migrations(connect: &Connect) -> Result<Vec<Migration>> {
     Ok(quipu_store::pending(connect).await?)
+}
+
+/// Makes the database of this URL if it is not there; whether it had to.
+pub async fn ensure_database(url: &str) -> Result<bool> {
+    Ok(quipu_store::database::ensure(url).await?)
+}
+
+/// The folder of the database server's files, if the login role may know it.
+pub async fn data_directory(connect: &Connect) -> Result<Option<String>> {
+    Ok(quipu_store::health::data_directory(connect).await?)
 }

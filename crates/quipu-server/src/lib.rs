@@ -10,6 +10,7 @@ pub mod clock;
 pub mod gateway;
 pub mod http;
 pub mod models;
+pub mod postgres;
 pub mod tools;
 pub mod webhook;
 pub mod workers;

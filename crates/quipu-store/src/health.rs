@@ -1,7 +1,10 @@
 //! Whether the database is there and may be served from.
 
+use quipu_core::Timestamp;
+
 use crate::error::Result;
-use crate::{Scope, Store};
+use crate::migrate::owner;
+use crate::{Connect, Scope, Store};
 
 /// What the database says about itself and about the role that serves.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -87,6 +90,55 @@ impl Store {
         let row = connection.query_one("select to_regclass('usage') is not null", &[]).await?;
         Ok(row.try_get(0)?)
     }
+}
+
+/// What waits and what has gone wrong, over all users, and what time it is there.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Backlog {
+    pub clock: Timestamp,
+    /// Jobs whose time has come.
+    pub due: i64,
+    pub due_since: Option<Timestamp>,
+    /// Jobs that were given up.
+    pub dead: i64,
+    /// Why the write-ahead log is not being archived, if it should be.
+    pub archive_fault: Option<String>,
+}
+
+const BACKLOG: &str = "\
+    select clock_timestamp(), \
+           (select count(*) from job where state = 'waiting' and run_at <= $1), \
+           (select min(run_at) from job where state = 'waiting' and run_at <= $1), \
+           (select count(*) from job where state = 'dead'), \
+           (select case when current_setting('archive_mode') <> 'off' \
+                and last_failed_time > coalesce(last_archived_time, '-infinity') \
+                then failed_count || ' failures, the last with ' || last_failed_wal end \
+              from pg_stat_archiver)";
+
+impl Store {
+    /// What is behind, for somebody who looks after all of it.
+    pub async fn backlog(&self, now: Timestamp) -> Result<Backlog> {
+        let mut connection = self.pool.get().await?;
+        let transaction = connection.transaction().await?;
+        transaction.batch_execute("set local app.worker = 'on'").await?;
+        let row = transaction.query_one(BACKLOG, &[&now]).await?;
+        transaction.rollback().await?;
+        Ok(Backlog {
+            clock: row.try_get(0)?,
+            due: row.try_get(1)?,
+            due_since: row.try_get(2)?,
+            dead: row.try_get(3)?,
+            archive_fault: row.try_get(4)?,
+        })
+    }
+}
+
+/// The folder of the server's files, if the login role may know it.
+pub async fn data_directory(connect: &Connect) -> Result<Option<String>> {
+    let client = owner(connect).await?;
+    let rows =
+        client.query("select setting from pg_settings where name = 'data_directory'", &[]).await?;
+    Ok(rows.first().map(|row| row.try_get(0)).transpose()?)
 }
 
 /// Counts of one user's rows, for a preview of what deleting the user removes.

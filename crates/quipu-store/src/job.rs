@@ -88,6 +88,25 @@ impl Store {
         one(&rows, claimed)
     }
 
+    /// Jobs that were given up, whoever they are for.
+    pub async fn dead_jobs(&self, limit: i64) -> Result<Vec<(TenantId, UserId, JobId)>> {
+        const SQL: &str =
+            "select tenant_id, user_id, job_id from job where state = 'dead' limit $1";
+        let mut connection = self.pool.get().await?;
+        let transaction = connection.transaction().await?;
+        transaction.batch_execute("set local app.worker = 'on'").await?;
+        let rows = transaction.query(SQL, &[&limit]).await?;
+        transaction.rollback().await?;
+        all(&rows, |row| {
+            let mut c = Columns::of(row, "job");
+            Ok((
+                TenantId::from_uuid(c.take()?),
+                UserId::from_uuid(c.take()?),
+                JobId::from_uuid(c.take()?),
+            ))
+        })
+    }
+
     /// When the next job is due, so that a worker need not ask before.
     pub async fn next_job_at(&self) -> Result<Option<Timestamp>> {
         const SQL: &str = "select min(run_at) from job where state = 'waiting'";

@@ -10,6 +10,7 @@ pub mod consolidation;
 pub mod context;
 pub mod crash;
 pub mod credential;
+pub mod database;
 pub mod delivery;
 pub mod directory;
 pub mod domain;

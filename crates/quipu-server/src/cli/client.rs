@@ -9,6 +9,8 @@ use clap::Args;
 use reqwest::{Client, Method, RequestBuilder, Response, StatusCode};
 use serde_json::Value;
 
+use super::show::field;
+
 /// Which server, and whose memory.
 #[derive(Debug, Clone, Args)]
 pub struct Server {
@@ -34,13 +36,45 @@ pub struct Refused {
 impl std::fmt::Display for Refused {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let said = self.problem["detail"].as_str().or(self.problem["title"].as_str());
-        write!(f, "{} ({})", said.unwrap_or("the server refused"), self.code)
+        write!(f, "{} ({})", said.unwrap_or("the server refused"), self.code)?;
+        for wrong in self.problem["errors"].as_array().into_iter().flatten() {
+            let name = wrong["pointer"].as_str().unwrap_or_default().trim_start_matches('/');
+            write!(f, "\n  {name}: {}", wrong["detail"].as_str().unwrap_or_default())?;
+        }
+        for other in self.problem["candidates"].as_array().into_iter().flatten() {
+            write!(
+                f,
+                "\n  {}  {}{}",
+                field(other, "id"),
+                field(other, "content"),
+                field(other, "verb")
+            )?;
+        }
+        Ok(())
     }
 }
 
 impl std::error::Error for Refused {}
 
 impl Server {
+    /// The same server, about another user.
+    pub fn about(&self, user: &str) -> Self {
+        Self { user: Some(user.to_owned()), ..self.clone() }
+    }
+
+    pub fn url(&self) -> &str {
+        self.url.trim_end_matches('/')
+    }
+
+    pub fn key(&self) -> Option<&str> {
+        self.key.as_deref()
+    }
+
+    /// Whether anybody answers there.
+    pub async fn answers(&self) -> bool {
+        self.get("/healthz").await.is_ok_and(|alive| alive["status"] == "ok")
+    }
+
     pub fn user(&self) -> Option<&str> {
         self.user.as_deref()
     }
@@ -134,4 +168,12 @@ pub fn ask(question: &str) -> anyhow::Result<Option<String>> {
     let mut line = String::new();
     std::io::stdin().read_line(&mut line)?;
     Ok(Some(line.trim().to_owned()))
+}
+
+/// A text as a part of a path or of a query.
+pub fn encoded(text: &str) -> String {
+    let keep = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~".contains(&byte);
+    text.bytes()
+        .map(|byte| if keep(byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") })
+        .collect()
 }

@@ -1,18 +1,29 @@
 //! `quipu doctor`
 
+use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::Args;
+use jiff::Timestamp;
 use quipu_core::model::{AnswerSchema, ChatAsk, Message};
 use quipu_engine::erasure::{self, Journal};
 use quipu_engine::{Connect, Engine, Health};
 use serde_json::json;
 
+use super::show::{BAD, GOOD, ODD, count, paint};
 use super::{Database, ErasureJournal, Format, Said, say, say_json};
+use crate::clock;
 use crate::models::ModelSettings;
+use crate::postgres::Own;
 
 #[derive(Debug, Args)]
-#[command(after_help = "Exits with 1 if something must be mended; warnings alone do not.")]
+#[command(after_help = "\
+Examples:
+  quipu doctor              look at everything, and say how to mend what is wrong
+  quipu doctor --fix        also do what can safely be done: migrate, and try again what was given up
+  quipu doctor --json
+
+Exits with 1 if something must be mended; warnings alone do not.")]
 pub struct Doctor {
     #[command(flatten)]
     database: Database,
@@ -20,6 +31,12 @@ pub struct Doctor {
     models: ModelSettings,
     #[command(flatten)]
     journal: ErasureJournal,
+    /// Do what can safely be done about it
+    #[arg(long)]
+    fix: bool,
+    /// Where backups are kept, to say how old the newest is
+    #[arg(long, env = "QUIPU_BACKUPS", value_name = "FOLDER")]
+    backups: Option<PathBuf>,
     #[command(flatten)]
     format: Format,
 }
@@ -55,6 +72,9 @@ impl Check {
 
 impl Doctor {
     pub async fn run(self) -> anyhow::Result<()> {
+        if self.fix {
+            self.mend().await?;
+        }
         let checks = self.look().await;
         let bad = checks.iter().any(|check| check.verdict == Verdict::Bad);
         if self.format.json {
@@ -74,9 +94,9 @@ impl Doctor {
         } else {
             for check in &checks {
                 let mark = match check.verdict {
-                    Verdict::Good => "ok     ",
-                    Verdict::Warning => "warning",
-                    Verdict::Bad => "FAILED ",
+                    Verdict::Good => paint(GOOD, "ok     "),
+                    Verdict::Warning => paint(ODD, "warning"),
+                    Verdict::Bad => paint(BAD, "FAILED "),
                 };
                 say(&format!("{mark}  {:<22}  {}", check.name, check.found))?;
                 if check.verdict != Verdict::Good {
@@ -87,10 +107,27 @@ impl Doctor {
         if bad { Err(Said.into()) } else { Ok(()) }
     }
 
+    /// Does what can be done without asking: nothing here loses or changes anything that is kept.
+    async fn mend(&self) -> anyhow::Result<()> {
+        let opened = self.database.open(2).await?;
+        let applied = quipu_engine::migrate(&opened.connect).await?.len();
+        let retried = opened.engine()?.retry_dead_jobs(clock::now()).await?;
+        opened.close().await?;
+        if !self.format.json {
+            let steps = count(applied, "migration applied", "migrations applied");
+            say(&format!("fixed: {steps}, {} tried again", count(retried, "job", "jobs")))?;
+        }
+        Ok(())
+    }
+
     async fn look(&self) -> Vec<Check> {
-        const REACH: &str = "start PostgreSQL, or correct DATABASE_URL; `scripts/postgres start` \
-                             gives you a private one";
-        let connect = self.database.connect(1);
+        const REACH: &str = "start PostgreSQL, or correct DATABASE_URL; without DATABASE_URL Quipu \
+                             starts one of its own";
+        let opened = match self.database.open(1).await {
+            Ok(opened) => opened,
+            Err(error) => return vec![Check::new("database", false, error.to_string(), REACH)],
+        };
+        let connect = opened.connect.clone();
         let pending = match quipu_engine::pending_migrations(&connect).await {
             Ok(pending) => pending,
             Err(error) => return vec![Check::new("database", false, with_cause(&error), REACH)],
@@ -108,11 +145,16 @@ impl Doctor {
         };
         if let (Ok(engine), true) = (&engine, pending.is_empty()) {
             checks.push(self.embedder(engine).await);
+            checks.extend(backlog(engine).await);
         }
         if pending.is_empty() {
-            checks.extend(self.erasures(&connect).await);
+            let journal = self.journal.or_beside(&opened);
+            checks.extend(erasures(&connect, &journal).await);
         }
         checks.extend(self.chats().await);
+        checks.push(listening());
+        checks.push(self.backup_age());
+        checks.extend(disk(&connect, opened.own.as_deref()).await);
         match health {
             Ok(health) => checks.extend(judge(&health)),
             Err(error) => checks.push(Check::new(
@@ -177,39 +219,151 @@ impl Doctor {
 }
 
 impl Doctor {
-    /// Whether a restored backup would bring back what was erased, and whether what was erased has
-    /// left the files.
-    async fn erasures(&self, connect: &Connect) -> Vec<Check> {
-        let (good, found) = match &self.journal.erasure_journal {
-            None => (false, "none is kept: a restored backup brings back what was erased".into()),
-            Some(path) if !path.exists() => {
-                (false, format!("{} is not there; the server makes it", path.display()))
+    /// How old the newest backup is, as far as it was made by `quipu backup make`.
+    fn backup_age(&self) -> Check {
+        const FIX: &str = "run `quipu backup make FILE` by cron into a folder on another machine, and \
+                           name the folder with QUIPU_BACKUPS";
+        let Some(folder) = &self.backups else {
+            let found = "no folder is named, so nobody knows how old the newest is";
+            return Check::new("backup", false, found, FIX).or_warn();
+        };
+        let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+        let made = entries.filter_map(|entry| {
+            let name = entry.file_name().to_string_lossy().into_owned();
+            let text = std::fs::read_to_string(entry.path()).ok();
+            let text = text.filter(|_| name.ends_with(".manifest.json"))?;
+            let manifest: serde_json::Value = serde_json::from_str(&text).ok()?;
+            manifest["made_at"].as_str()?.parse::<Timestamp>().ok()
+        });
+        let (good, found) = match made.max() {
+            None => (false, format!("there is none in {}", folder.display())),
+            Some(at) => {
+                let hours = clock::now().duration_since(at).as_hours();
+                (hours <= BACKUP_HOURS, format!("the newest is {hours} hours old"))
             }
-            Some(path) => match Journal::open(path).and_then(|journal| journal.read()) {
-                Ok(entries) => (true, format!("{} erasures written down", entries.len())),
-                Err(error) => (false, format!("{}: {error}", path.display())),
-            },
         };
-        let journal = Check::new(
-            "erasure journal",
-            good,
-            found,
-            "serve with --erasure-journal FILE, on another disk than the database, and back it up",
-        );
-        let pending = erasure::unscrubbed(connect).await;
-        let (good, found) = match pending {
-            Ok(0) => (true, "nothing that was erased is left in them".to_owned()),
-            Ok(count) => (false, format!("{count} erasures are still in them")),
-            Err(error) => (false, with_cause(&error)),
-        };
-        let files = Check::new(
-            "files",
-            good,
-            found,
-            "run `quipu scrub` as the owner, or serve with --scrub-at HOUR",
-        );
-        vec![journal.or_warn(), files.or_warn()]
+        Check::new("backup", good, found, FIX).or_warn()
     }
+}
+
+/// The oldest that a newest backup should be: a day, and some hours for the cron to be late.
+const BACKUP_HOURS: i64 = 30;
+/// How much room there should be for the database to grow into.
+const ROOM_BYTES: u64 = 1 << 30;
+/// How far the clocks may be apart, in milliseconds: known time is taken from ours.
+const SKEW_MS: i128 = 2_000;
+/// How long a job whose time has come may wait for a worker.
+const LAG_MINUTES: i64 = 15;
+
+/// What the settings of this shell would have `quipu serve` do.
+fn listening() -> Check {
+    let of = |name: &str, usual: &str| std::env::var(name).unwrap_or_else(|_| usual.to_owned());
+    let (listen, auth) = (of("QUIPU_LISTEN", "127.0.0.1:7777"), of("QUIPU_AUTH", "off"));
+    let address = listen.parse::<std::net::SocketAddr>();
+    let open = address.as_ref().is_ok_and(|address| !address.ip().is_loopback());
+    let found = match &address {
+        Ok(_) => format!("{listen}, authentication {auth}"),
+        Err(_) => format!("{listen} is not an address"),
+    };
+    Check::new(
+        "listening",
+        address.is_ok() && (!open || auth == "keys"),
+        found,
+        "set QUIPU_AUTH=keys to listen beyond this machine, or QUIPU_LISTEN=127.0.0.1:7777",
+    )
+}
+
+/// Whether the clocks agree, and whether work is being done.
+async fn backlog(engine: &Engine) -> Vec<Check> {
+    let now = clock::now();
+    let behind = match engine.backlog(now).await {
+        Ok(behind) => behind,
+        Err(error) => {
+            let fix = "run `quipu migrate`";
+            return vec![Check::new("jobs", false, with_cause(&error), fix)];
+        }
+    };
+    let apart = behind.clock.duration_since(now).as_millis();
+    let lag = behind.due_since.map_or(0, |since| now.duration_since(since).as_secs() / 60);
+    vec![
+        Check::new(
+            "clock",
+            apart.abs() <= SKEW_MS,
+            format!("{apart} ms from the database's"),
+            "set both machines' clocks by NTP: when something was known is told by ours",
+        )
+        .or_warn(),
+        Check::new(
+            "jobs",
+            lag <= LAG_MINUTES,
+            format!("{} due, the oldest for {lag} minutes", behind.due),
+            "serve with --workers 2, or run `quipu work` beside the server",
+        )
+        .or_warn(),
+        Check::new(
+            "dead jobs",
+            behind.dead == 0,
+            format!("{} were given up", behind.dead),
+            "mend what they failed on (GET /api/jobs says it), then `quipu doctor --fix`",
+        )
+        .or_warn(),
+        Check::new(
+            "log archive",
+            behind.archive_fault.is_none(),
+            behind.archive_fault.as_deref().unwrap_or("nothing has failed"),
+            "correct PostgreSQL's archive_command: until then the log grows, and no backup reaches now",
+        )
+        .or_warn(),
+    ]
+}
+
+/// Whether there is room on the disk of the database, if it is this machine's.
+async fn disk(connect: &Connect, own: Option<&Own>) -> Option<Check> {
+    let folder = match own {
+        Some(own) => Some(own.folder().to_owned()),
+        None => quipu_engine::data_directory(connect).await.ok().flatten().map(PathBuf::from),
+    };
+    let folder = folder.filter(|folder| folder.exists())?;
+    let about = rustix::fs::statvfs(&folder).ok()?;
+    let room = about.f_bavail * about.f_frsize;
+    let found = format!("{:.1} GB free at {}", room as f64 / 1e9, folder.display());
+    let fix = "make room, or move the database: it stops when the disk is full";
+    Some(Check::new("disk", room >= ROOM_BYTES, found, fix))
+}
+
+/// Whether a restored backup would bring back what was erased, and whether what was erased has
+/// left the files.
+async fn erasures(connect: &Connect, journal: &ErasureJournal) -> Vec<Check> {
+    let (good, found) = match &journal.erasure_journal {
+        None => (false, "none is kept: a restored backup brings back what was erased".into()),
+        Some(path) if !path.exists() => {
+            (false, format!("{} is not there; the server makes it", path.display()))
+        }
+        // Opening it is opening it for writing.
+        Some(path) => match Journal::open(path).and_then(|journal| journal.read()) {
+            Ok(entries) => (true, format!("{} erasures written down", entries.len())),
+            Err(error) => (false, format!("{}: {error}", path.display())),
+        },
+    };
+    let journal = Check::new(
+        "erasure journal",
+        good,
+        found,
+        "serve with --erasure-journal FILE, on another disk than the database, and back it up",
+    );
+    let pending = erasure::unscrubbed(connect).await;
+    let (good, found) = match pending {
+        Ok(0) => (true, "nothing that was erased is left in them".to_owned()),
+        Ok(count) => (false, format!("{count} erasures are still in them")),
+        Err(error) => (false, with_cause(&error)),
+    };
+    let files = Check::new(
+        "files",
+        good,
+        found,
+        "run `quipu scrub` as the owner, or serve with --scrub-at HOUR",
+    );
+    vec![journal.or_warn(), files.or_warn()]
 }
 
 fn with_cause(error: &dyn std::error::Error) -> String {

@@ -8,7 +8,7 @@ use quipu_engine::erasure::{NotBelieved, verify};
 use reqwest::Method;
 use serde_json::{Value, json};
 
-use super::client::{Server, ask};
+use super::client::{Server, ask, encoded};
 use super::{Format, say, say_json};
 
 #[derive(Debug, Args)]
@@ -196,12 +196,4 @@ fn tell(signed: &Value) -> anyhow::Result<()> {
 
 fn is_forbidden(error: &anyhow::Error) -> bool {
     error.downcast_ref::<super::client::Refused>().is_some_and(|refused| refused.status == 403)
-}
-
-/// A name as a part of a path.
-fn encoded(name: &str) -> String {
-    let keep = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~".contains(&byte);
-    name.bytes()
-        .map(|byte| if keep(byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") })
-        .collect()
 }

@@ -110,7 +110,8 @@ pub struct Create {
 
 impl Create {
     async fn run(self) -> anyhow::Result<()> {
-        let engine = self.database.engine()?;
+        let opened = self.database.open(2).await?;
+        let engine = opened.engine()?;
         let now = clock::now();
         let tenant = engine.ensure_tenant(&self.tenant, now).await?;
         let ends = self.expires_in.map(|days| now + SignedDuration::from_hours(24 * days));
@@ -145,7 +146,8 @@ pub struct List {
 
 impl List {
     async fn run(self) -> anyhow::Result<()> {
-        let engine = self.database.engine()?;
+        let opened = self.database.open(2).await?;
+        let engine = opened.engine()?;
         let keys = engine.keys(TenantId::named(&self.tenant)).await?;
         if self.format.json {
             let data: Vec<_> = keys.iter().map(as_json).collect();
@@ -187,7 +189,8 @@ pub struct Revoke {
 
 impl Revoke {
     async fn run(self) -> anyhow::Result<()> {
-        let engine = self.database.engine()?;
+        let opened = self.database.open(2).await?;
+        let engine = opened.engine()?;
         let tenant = TenantId::named(&self.tenant);
         let revoked = engine.revoke(tenant, &self.id, clock::now()).await?;
         if self.format.json {

@@ -22,7 +22,8 @@ pub struct Migrate {
 
 impl Migrate {
     pub async fn run(self) -> anyhow::Result<()> {
-        let connect = self.database.connect(1);
+        let opened = self.database.open(1).await?;
+        let connect = opened.connect.clone();
         let steps = if self.dry_run {
             quipu_engine::pending_migrations(&connect).await?
         } else {

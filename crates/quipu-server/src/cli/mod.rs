@@ -2,17 +2,24 @@
 //!
 //! Exit codes: 0 done, 1 failed, 2 misused, 3 not allowed, 4 not found, 5 conflict.
 
+mod backup;
 mod client;
+mod connect;
+mod demo;
 mod doctor;
 mod erase;
 mod export;
+mod health;
 mod import;
 mod key;
 mod mcp;
+mod memory;
 mod migrate;
 mod model;
 mod scrub;
 mod serve;
+mod shell;
+mod show;
 mod state;
 mod vault;
 mod webhook;
@@ -26,6 +33,11 @@ use anyhow::Context as _;
 use clap::{Args, Parser, Subcommand};
 use quipu_engine::erasure::{Journal, Replayed};
 use quipu_engine::{Engine, Error};
+use serde_json::json;
+
+use crate::postgres::{self, Found, Own};
+
+pub(crate) use client::encoded;
 
 /// Long-term memory for AI assistants that its user can read, correct, undo and erase.
 #[derive(Debug, Parser)]
@@ -35,25 +47,50 @@ use quipu_engine::{Engine, Error};
     propagate_version = true,
     after_help = "\
 First steps:
-  quipu serve --migrate          start on http://127.0.0.1:7777, for this machine only
-  curl localhost:7777/api/memory -d '{\"content\":\"Prefers window seats\"}' \\
-       -H 'content-type: application/json'
+  quipu demo                                  a memory to look around in; nothing to set up
+  quipu serve                                 your own, on http://127.0.0.1:7777, for this machine only
+  quipu save I only do index funds            remember something
+  quipu recall what do I invest in            find what bears on a question
+  quipu connect                               let the assistants on this machine use it
 
 For others to use it:
   quipu key create --tenant acme --name 'my assistant'
   quipu serve --auth keys --listen 0.0.0.0:7777
 
-Every setting is also an environment variable, named in each command's --help."
+Without DATABASE_URL Quipu starts a PostgreSQL of its own, if the machine has its programs.
+Every setting is also an environment variable, named in each command's --help.
+Exit codes: 0 done, 1 failed, 2 misused, 3 not allowed, 4 not found, 5 conflict."
 )]
 struct Cli {
+    /// No colour, not even on a terminal; NO_COLOR does the same
+    #[arg(long, global = true)]
+    no_color: bool,
     #[command(subcommand)]
     command: Command,
 }
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    /// Remember something.
+    Save(memory::Save),
+    /// Find what bears on a question.
+    Recall(memory::Recall),
+    /// List what is known.
+    List(memory::List),
+    /// What was written, or the history of one memory.
+    Log(memory::Log),
+    /// Forget a memory; undo brings it back.
+    Forget(memory::Forget),
+    /// Answer a proposal, or say that a memory still holds.
+    Confirm(memory::Confirm),
+    /// Take back the last thing that was written, or any other.
+    Undo(memory::Undo),
+    /// A memory to look around in, with nothing to set up.
+    Demo(demo::Demo),
+    /// Let the assistants on this machine use Quipu, and take that back.
+    Connect(connect::Connect),
     /// Serve the API.
-    Serve(serve::Serve),
+    Serve(Box<serve::Serve>),
     /// Do what waits: learn from closed chats, name them, empty the trash.
     Work(work::Work),
     /// Bring the database schema up to date.
@@ -68,6 +105,8 @@ enum Command {
     Reembed(model::Reembed),
     /// Check the database and the settings, and say how to mend what is wrong.
     Doctor(doctor::Doctor),
+    /// Say whether the server is ready.
+    Health(health::Health),
     /// Say how much a memory holds, and what it hashes to.
     State(state::State),
     /// Erase a user or a memory for good, with a receipt; or check a receipt.
@@ -86,6 +125,13 @@ enum Command {
     /// Have an address of yours told of what is written.
     #[command(subcommand)]
     Webhook(webhook::Webhook),
+    /// Make a backup of the whole database, and check one by restoring it.
+    #[command(subcommand)]
+    Backup(backup::Backup),
+    /// Print the completions of a shell.
+    Completions(shell::Completions),
+    /// Write the manual pages.
+    Man(shell::Man),
     /// Print the OpenAPI document.
     Openapi,
     /// Print the table of error codes as markdown.
@@ -94,27 +140,80 @@ enum Command {
 }
 
 /// How to reach the database.
-#[derive(Debug, Clone, Args)]
+#[derive(Debug, Clone, Default, Args)]
 pub struct Database {
-    /// PostgreSQL 18 with pgvector, as postgres://user:password@host:port/database
+    /// PostgreSQL 18 with pgvector, as postgres://user:password@host:port/database. Without it Quipu
+    /// starts one of its own
     #[arg(long, env = "DATABASE_URL", hide_env_values = true, value_name = "URL")]
-    database_url: String,
+    database_url: Option<String>,
     /// Certificates to trust besides the public ones, as a PEM file
     #[arg(long, env = "QUIPU_DATABASE_CA", value_name = "FILE")]
     database_ca: Option<PathBuf>,
+    /// Where PostgreSQL's programs are, for one of Quipu's own
+    #[arg(long, env = "QUIPU_POSTGRES_DIR", value_name = "FOLDER")]
+    postgres_dir: Option<PathBuf>,
+    /// Where Quipu's own PostgreSQL keeps its files; ~/.local/share/quipu if absent
+    #[arg(long, env = "QUIPU_DATA_DIR", value_name = "FOLDER")]
+    data_dir: Option<PathBuf>,
+    /// The account that PostgreSQL runs as when Quipu is run by root
+    #[arg(long, env = "QUIPU_POSTGRES_ACCOUNT", value_name = "NAME")]
+    postgres_account: Option<String>,
 }
 
-impl Database {
-    fn connect(&self, pool_size: usize) -> quipu_engine::Connect {
-        quipu_engine::Connect {
-            url: self.database_url.clone(),
-            pool_size,
-            ca_file: self.database_ca.clone(),
-        }
+/// A database that can be reached, and the server that was started for it, if one was.
+pub struct Opened {
+    connect: quipu_engine::Connect,
+    own: Option<Box<Own>>,
+    /// The folder of a database of Quipu's own, whichever Quipu started it.
+    folder: Option<PathBuf>,
+}
+
+impl Opened {
+    /// Whether it is another Quipu's own, and ends with it.
+    fn is_borrowed(&self) -> bool {
+        self.folder.is_some() && self.own.is_none()
     }
 
     fn engine(&self) -> anyhow::Result<Engine> {
-        Ok(Engine::connect(&self.connect(2))?)
+        Ok(Engine::connect(&self.connect)?)
+    }
+
+    /// Stops the server that was started, if one was.
+    async fn close(self) -> anyhow::Result<()> {
+        match self.own {
+            Some(own) => own.stop().await,
+            None => Ok(()),
+        }
+    }
+}
+
+impl Database {
+    /// The database that was named, or else Quipu's own, started if it is not running. Its own is
+    /// brought up to date first: there is nobody else who would.
+    async fn open(&self, pool_size: usize) -> anyhow::Result<Opened> {
+        let named = self.database_url.clone().filter(|url| !url.is_empty());
+        let connect = |url: String| quipu_engine::Connect {
+            url,
+            pool_size,
+            ca_file: self.database_ca.clone(),
+        };
+        if let Some(url) = named {
+            return Ok(Opened { connect: connect(url), own: None, folder: None });
+        }
+        let folder = self.data_dir.clone().unwrap_or_else(postgres::usual_folder);
+        let programs = self.postgres_dir.as_deref();
+        match postgres::open(programs, &folder, self.postgres_account.as_deref()).await? {
+            Found::Running(url) => {
+                Ok(Opened { connect: connect(url), own: None, folder: Some(folder) })
+            }
+            Found::Started(own) => {
+                let connect = connect(own.url().to_owned());
+                for step in quipu_engine::migrate(&connect).await? {
+                    tracing::info!(version = step.version, name = step.name, "migration applied");
+                }
+                Ok(Opened { connect, own: Some(own), folder: Some(folder) })
+            }
+        }
     }
 }
 
@@ -128,6 +227,12 @@ pub struct ErasureJournal {
 }
 
 impl ErasureJournal {
+    /// The file that was named, or one beside the files of Quipu's own database.
+    fn or_beside(&self, opened: &Opened) -> Self {
+        let beside = opened.folder.as_ref().map(|folder| folder.join("erasures.journal"));
+        Self { erasure_journal: self.erasure_journal.clone().or(beside) }
+    }
+
     /// Opens the journal and has the engine remove again what it says was erased. Nobody is served
     /// before that.
     async fn replay(&self, engine: Engine) -> anyhow::Result<Engine> {
@@ -160,12 +265,24 @@ pub struct Format {
 
 pub fn main() -> ExitCode {
     let cli = Cli::parse();
+    if cli.no_color {
+        anstream::ColorChoice::Never.write_global();
+    }
     let runtime = match tokio::runtime::Runtime::new() {
         Ok(runtime) => runtime,
         Err(error) => return fail(&error.into()),
     };
     let done = runtime.block_on(async {
         match cli.command {
+            Command::Save(command) => command.run().await,
+            Command::Recall(command) => command.run().await,
+            Command::List(command) => command.run().await,
+            Command::Log(command) => command.run().await,
+            Command::Forget(command) => command.run().await,
+            Command::Confirm(command) => command.run().await,
+            Command::Undo(command) => command.run().await,
+            Command::Demo(command) => command.run().await,
+            Command::Connect(command) => command.run().await,
             Command::Serve(command) => command.run().await,
             Command::Work(command) => command.run().await,
             Command::Migrate(command) => command.run().await,
@@ -173,6 +290,7 @@ pub fn main() -> ExitCode {
             Command::Model(command) => command.run().await,
             Command::Reembed(command) => command.run().await,
             Command::Doctor(command) => command.run().await,
+            Command::Health(command) => command.run().await,
             Command::State(command) => command.run().await,
             Command::Erase(command) => command.run().await,
             Command::Scrub(command) => command.run().await,
@@ -181,6 +299,9 @@ pub fn main() -> ExitCode {
             Command::Vault(command) => command.run().await,
             Command::Mcp(command) => command.run().await,
             Command::Webhook(command) => command.run().await,
+            Command::Backup(command) => command.run().await,
+            Command::Completions(command) => command.run(),
+            Command::Man(command) => command.run(),
             Command::Openapi => print_openapi(),
             Command::Errors => say(&crate::http::render_error_docs()),
         }
@@ -194,7 +315,8 @@ pub fn main() -> ExitCode {
 /// Says a line, or many, on standard output.
 fn say(text: &str) -> anyhow::Result<()> {
     let text = text.trim_end();
-    match writeln!(std::io::stdout().lock(), "{text}") {
+    // Colour is taken out again where there is no terminal, or none is wanted.
+    match writeln!(anstream::stdout().lock(), "{text}") {
         // A reader such as `head` that has seen enough is no failure.
         Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(()),
         other => Ok(other?),
@@ -235,6 +357,11 @@ fn fail(error: &anyhow::Error) -> ExitCode {
     if matches!(error.downcast_ref::<Error>(), Some(Error::Unavailable(_))) {
         told.push_str("  next: check DATABASE_URL with `quipu doctor`\n");
     }
+    // Whoever reads answers as JSON reads failures so too.
+    if std::env::args_os().any(|argument| argument == "--json") {
+        let problem = error.downcast_ref::<client::Refused>().map(|refused| &refused.problem);
+        told = format!("{}\n", json!({ "error": told.trim_end(), "problem": problem }));
+    }
     let _ = std::io::stderr().lock().write_all(told.as_bytes());
     if let Some(refused) = error.downcast_ref::<client::Refused>() {
         return ExitCode::from(client::exit_code(refused));
@@ -246,4 +373,14 @@ fn fail(error: &anyhow::Error) -> ExitCode {
         _ => 1,
     };
     ExitCode::from(code)
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory as _;
+
+    #[test]
+    fn no_two_arguments_of_a_command_have_one_name() {
+        super::Cli::command().debug_assert();
+    }
 }

@@ -123,7 +123,8 @@ pub struct Reembed {
 
 impl Reembed {
     pub async fn run(self) -> anyhow::Result<()> {
-        let engine = Engine::connect(&self.database.connect(4))?.with_models(self.models.open()?);
+        let opened = self.database.open(4).await?;
+        let engine = Engine::connect(&opened.connect)?.with_models(self.models.open()?);
         if let Some(name) = &self.switch {
             let name = catalogue::find(name).map_or(name.as_str(), |known| known.full);
             engine.switch_model(name, clock::now()).await?;

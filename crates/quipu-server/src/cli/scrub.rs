@@ -51,7 +51,8 @@ pub struct Scrub {
 
 impl Scrub {
     pub async fn run(self) -> anyhow::Result<()> {
-        let connect = self.database.connect(1);
+        let opened = self.database.open(1).await?;
+        let connect = opened.connect.clone();
         let lacking = erasure::lacking_rights(&connect).await?;
         let pending = erasure::unscrubbed(&connect).await?;
         if self.dry_run {

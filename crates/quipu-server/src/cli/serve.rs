@@ -1,6 +1,7 @@
 //! `quipu serve`
 
 use std::net::SocketAddr;
+use std::path::Path;
 use std::time::Duration;
 
 use anyhow::{Context, bail};
@@ -11,7 +12,7 @@ use quipu_core::policy::PRESETS;
 use quipu_engine::Engine;
 use tracing_subscriber::EnvFilter;
 
-use super::{Database, ErasureJournal, scrub};
+use super::{Database, ErasureJournal, Opened, scrub};
 use crate::clock;
 use crate::gateway::{Gateway, UpstreamSettings};
 use crate::http::{App, Door, LOCAL_TENANT, McpSettings, router_with};
@@ -36,6 +37,8 @@ enum LogFormat {
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
+Without a database URL Quipu starts a PostgreSQL of its own, on a folder of yours, and stops it when it
+ends; if the machine has none to start, it says how to get one.
 Without authentication the server answers this machine only, and refuses to listen anywhere else.
 Stop it with Ctrl-C or SIGTERM: it takes no new requests, finishes the ones it has, and ends.
 Logs go to standard error and hold no content of memories.")]
@@ -87,7 +90,31 @@ pub struct Serve {
 }
 
 impl Serve {
+    /// A server for the person whose machine it is, with everything else as usual.
+    pub fn on_this_machine(database: Database, models: ModelSettings, listen: SocketAddr) -> Self {
+        Self {
+            database,
+            models,
+            listen,
+            auth: Auth::Off,
+            migrate: true,
+            pool_size: 16,
+            index_memory: 512,
+            workers: 2,
+            policy: "balanced".into(),
+            journal: ErasureJournal { erasure_journal: None },
+            scrub_at: None,
+            logging: Logging { log: "warn".into(), log_format: LogFormat::Text },
+            grace: 20,
+        }
+    }
+
     pub async fn run(self) -> anyhow::Result<()> {
+        self.run_and_tell(|_| {}).await
+    }
+
+    /// Serves, and tells where as soon as it does.
+    pub async fn run_and_tell(self, tell: impl FnOnce(SocketAddr)) -> anyhow::Result<()> {
         if self.auth == Auth::Off && !self.listen.ip().is_loopback() {
             bail!(
                 "refusing to listen on {} without authentication\n  next: make a key with \
@@ -96,8 +123,28 @@ impl Serve {
             );
         }
         self.logging.start()?;
+        let opened = self.database.open(self.pool_size).await?;
+        if opened.is_borrowed() {
+            bail!(
+                "another Quipu serves from this data folder already\n  next: use that one, or choose \
+                 another folder with --data-dir"
+            );
+        }
+        let served = self.serve(&opened, tell).await;
+        opened.close().await?;
+        served
+    }
+
+    async fn serve(&self, opened: &Opened, tell: impl FnOnce(SocketAddr)) -> anyhow::Result<()> {
         let upstream = self.upstream.open()?;
-        let connect = self.database.connect(self.pool_size);
+        let connect = opened.connect.clone();
+        if let Some(own) = &opened.own {
+            tracing::info!(
+                version = own.programs().version(),
+                folder = %own.folder().display(),
+                "a PostgreSQL of Quipu's own"
+            );
+        }
         if self.migrate {
             for step in quipu_engine::migrate(&connect).await? {
                 tracing::info!(version = step.version, name = step.name, "migration applied");
@@ -109,7 +156,7 @@ impl Serve {
             .with_courier(self.webhooks.courier())
             .with_ticks(clock::ticks);
         check(&engine).await?;
-        let engine = self.journal.replay(engine).await?;
+        let engine = self.journal.or_beside(opened).replay(engine).await?;
         settle_model(&engine).await?;
         if self.auth == Auth::Off {
             engine.ensure_tenant(LOCAL_TENANT, clock::now()).await?;
@@ -123,6 +170,7 @@ impl Serve {
         if self.auth == Auth::Off {
             tracing::info!("no authentication: only this machine is answered");
         }
+        tell(address);
         // The first request should not wait for the counter of tokens to be built.
         tokio::task::spawn_blocking(quipu_core::context::tokens::warm);
         let listener = listener.tap_io(|stream| {
@@ -149,8 +197,19 @@ impl Serve {
             let _ = stopped.await;
             tokio::time::sleep(grace).await;
         };
+        let without = async {
+            match &opened.own {
+                Some(own) => own.ended().await,
+                None => std::future::pending().await,
+            }
+        };
         tokio::select! {
             ended = async { server.await } => ended?,
+            how = without => bail!(
+                "the PostgreSQL of Quipu's own has ended ({how})\n  next: start Quipu again, which \
+                 recovers it; its log is in {}",
+                opened.folder.as_deref().unwrap_or(Path::new(".")).display()
+            ),
             () = overdue => tracing::warn!("stopping with requests still under way"),
         }
         gateway.drain(Duration::from_secs(5)).await;

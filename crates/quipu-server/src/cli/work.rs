@@ -51,14 +51,14 @@ pub struct Work {
 impl Work {
     pub async fn run(self) -> anyhow::Result<()> {
         self.logging.start()?;
-        let connect = self.database.connect(self.workers.max(1) * 2 + 2);
-        let engine = Engine::connect(&connect)?
+        let opened = self.database.open(self.workers.max(1) * 2 + 2).await?;
+        let engine = Engine::connect(&opened.connect)?
             .with_models(self.models.open()?)
             .with_policy(preset(&self.policy)?)
             .with_courier(self.webhooks.courier())
             .with_ticks(clock::ticks);
         check(&engine).await?;
-        let engine = self.journal.replay(engine).await?;
+        let engine = self.journal.or_beside(&opened).replay(engine).await?;
         settle_model(&engine).await?;
         if self.once {
             return self.work_once(&engine).await;

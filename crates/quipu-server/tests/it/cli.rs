@@ -1,5 +1,10 @@
 //! The binary, as a person and a script type it.
 
+mod backup;
+mod connect;
+mod everyday;
+mod own;
+
 use std::process::{Command, Output};
 
 use quipu_store::testing::TestDatabase;

@@ -1,0 +1,122 @@
+//! `quipu save`
+
+use std::io::Read as _;
+
+use clap::Args;
+use serde_json::{Value, json};
+
+use super::super::Format;
+use super::super::client::{Refused, Server, ask};
+use super::{open_domain, tell_written};
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  quipu save I only do index funds
+  quipu save 'Prefers window seats' --domain travel --tag seats
+  quipu save 'No meetings before ten' --domain schedule --hard earliest-meeting
+  echo 'Allergic to penicillin' | quipu save - --domain health --open
+
+It is remembered at once. Saying the same again gives the memory that is there. Some domains (finance,
+health, relationships, religion) stay shut until you open them: --open does.")]
+pub struct Save {
+    /// One short line; `-` reads it from standard input
+    #[arg(required = true, num_args = 1.., value_name = "WORDS")]
+    words: Vec<String>,
+    /// The area of life it belongs to, such as travel
+    #[arg(long, value_name = "NAME")]
+    domain: Option<String>,
+    /// profile, context, style or fact
+    #[arg(long, value_name = "WORD")]
+    category: Option<String>,
+    /// preference, fact, habit, skill, artifact, relationship, project or context
+    #[arg(long, value_name = "WORD")]
+    kind: Option<String>,
+    /// A long body, found by recall and never put into a prompt
+    #[arg(long, value_name = "TEXT")]
+    detail: Option<String>,
+    /// A rule that must be respected, under this name in its domain
+    #[arg(long, value_name = "NAME", requires = "domain")]
+    hard: Option<String>,
+    /// A word to find it by; can be given more than once
+    #[arg(long = "tag", value_name = "WORD")]
+    tags: Vec<String>,
+    /// Since when it holds, such as 2026-03-01; now if absent
+    #[arg(long, value_name = "DATE")]
+    since: Option<String>,
+    /// Until when it holds; until further notice if absent
+    #[arg(long, value_name = "DATE")]
+    until: Option<String>,
+    /// Open the domain first, if it is shut
+    #[arg(long, requires = "domain")]
+    open: bool,
+    #[command(flatten)]
+    server: Server,
+    #[command(flatten)]
+    format: Format,
+}
+
+impl Save {
+    pub async fn run(self) -> anyhow::Result<()> {
+        let body = self.body()?;
+        if let (true, Some(domain)) = (self.open, &self.domain) {
+            open_domain(&self.server, domain).await?;
+        }
+        let written = match self.server.post("/api/memory", &body).await {
+            Err(error) if is_shut(&error) => self.agreed_to_open(error, &body).await?,
+            other => other?,
+        };
+        tell_written(&written, self.format.json)
+    }
+
+    fn body(&self) -> anyhow::Result<Value> {
+        let mut content = self.words.join(" ");
+        if content == "-" {
+            content.clear();
+            std::io::stdin().read_to_string(&mut content)?;
+        }
+        let mut body = json!({ "content": content.trim() });
+        let mut set = |name: &str, value: Option<&String>| {
+            if let Some(value) = value {
+                body[name] = json!(value);
+            }
+        };
+        set("domain", self.domain.as_ref());
+        set("category", self.category.as_ref());
+        set("kind", self.kind.as_ref());
+        set("detail", self.detail.as_ref());
+        set("key", self.hard.as_ref());
+        set("valid_from", self.since.as_ref());
+        set("valid_until", self.until.as_ref());
+        if self.hard.is_some() {
+            body["force"] = json!("hard");
+        }
+        if !self.tags.is_empty() {
+            body["tags"] = json!(self.tags);
+        }
+        Ok(body)
+    }
+
+    /// Asks the person about a domain that is shut, if there is a person.
+    async fn agreed_to_open(&self, refused: anyhow::Error, body: &Value) -> anyhow::Result<Value> {
+        let domain = self.domain.as_deref().unwrap_or_default();
+        let question = format!(
+            "Nothing about {domain} is kept until you say so. Open {domain} for your memory? [y/N]"
+        );
+        let yes = match self.format.json {
+            true => None,
+            false => ask(&question)?,
+        };
+        if !yes.is_some_and(|typed| ["y", "yes"].contains(&typed.to_lowercase().as_str())) {
+            return Err(refused.context(format!(
+                "nothing was saved: {domain} is shut\n  next: open it with the same command and --open"
+            )));
+        }
+        open_domain(&self.server, domain).await?;
+        self.server.post("/api/memory", body).await
+    }
+}
+
+fn is_shut(error: &anyhow::Error) -> bool {
+    error.downcast_ref::<Refused>().is_some_and(|refused| refused.code == "opt_in_needed")
+}

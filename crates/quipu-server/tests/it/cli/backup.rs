@@ -1,0 +1,95 @@
+//! A backup that was restored and compared is one; before that it is a file.
+
+use std::path::PathBuf;
+
+use quipu_store::testing::TestDatabase;
+use serde_json::json;
+use tokio::process::Command;
+
+use super::everyday::Said;
+
+fn programs() -> PathBuf {
+    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/../../scripts/postgres");
+    let said = std::process::Command::new(script).arg("bin").output().expect("scripts/postgres");
+    PathBuf::from(String::from_utf8_lossy(&said.stdout).trim())
+}
+
+async fn quipu(database: &TestDatabase, line: &[&str]) -> Said {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_quipu"));
+    command.args(line).env("DATABASE_URL", database.url()).env("QUIPU_POSTGRES_DIR", programs());
+    Said::of(&command.output().await.expect("quipu runs"))
+}
+
+#[tokio::test]
+async fn a_backup_is_made_restored_and_compared_to_the_row() {
+    let database = TestDatabase::fresh().await;
+    quipu(&database, &["key", "create", "--tenant", "acme", "--name", "bot"]).await.ok();
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("q.backup").display().to_string();
+    let made = quipu(&database, &["backup", "make", &file, "--json"]).await.json();
+    assert!(made["tables"].as_u64().unwrap() > 20, "{made}");
+    // The database goes on; the backup is still what it was.
+    quipu(&database, &["key", "create", "--tenant", "acme", "--name", "later"]).await.ok();
+    let good = quipu(&database, &["backup", "verify", &file, "--json"]).await.json();
+    assert_eq!((&good["ok"], &good["compared_with"]), (&json!(true), &json!("manifest")), "{good}");
+    // One row that is not what it was is found.
+    let manifest = format!("{file}.manifest.json");
+    let text = std::fs::read_to_string(&manifest).unwrap();
+    let mut value: serde_json::Value = serde_json::from_str(&text).unwrap();
+    for table in value["tables"].as_array_mut().unwrap() {
+        if table["table"] == "credential" {
+            table["digest"] = json!("1.1");
+        }
+    }
+    std::fs::write(&manifest, value.to_string()).unwrap();
+    let bad = quipu(&database, &["backup", "verify", &file]).await;
+    assert_eq!(bad.code, 1);
+    assert!(bad.out.contains("DIFFERS") && bad.out.contains("credential"), "{}", bad.out);
+    // Without a manifest it is compared with the live database, which has gone on.
+    std::fs::remove_file(&manifest).unwrap();
+    let live = quipu(&database, &["backup", "verify", &file, "--json"]).await.json();
+    assert_eq!((&live["ok"], &live["compared_with"]), (&json!(true), &json!("live")));
+    let tables = live["tables"].as_array().unwrap();
+    let keys = tables.iter().find(|table| table["table"] == "credential").unwrap();
+    assert_eq!((&keys["rows"], &keys["expected"]), (&json!(1), &json!(2)));
+    // A damaged file is no backup, and no scratch database is left behind.
+    let bytes = std::fs::read(&file).unwrap();
+    std::fs::write(&file, &bytes[..bytes.len() / 2]).unwrap();
+    assert_eq!(quipu(&database, &["backup", "verify", &file]).await.code, 1);
+    let admin = database.admin().await;
+    let sql = "select count(*) from pg_database where datname like 'quipu_verify_%'";
+    let left: i64 = admin.query_one(sql, &[]).await.unwrap().get(0);
+    assert_eq!(left, 0);
+    let gone = quipu(&database, &["backup", "verify", "no-such-file"]).await;
+    assert!(gone.err.contains("quipu backup make"), "{}", gone.err);
+}
+
+#[tokio::test]
+async fn the_doctor_knows_how_old_the_newest_backup_is_and_retries_what_was_given_up() {
+    let database = TestDatabase::fresh().await;
+    let folder = tempfile::tempdir().unwrap();
+    let backups = folder.path().display().to_string();
+    let check = async |name: &str, more: &[&str]| {
+        let line = [&["doctor", "--json", "--backups", &backups], more].concat();
+        let told = quipu(&database, &line).await.json();
+        let all = told["checks"].as_array().unwrap().clone();
+        all.into_iter().find(|check| check["check"] == name).expect("the check")
+    };
+    assert_eq!(check("backup", &[]).await["result"], "warning");
+    let file = folder.path().join("q.backup").display().to_string();
+    quipu(&database, &["backup", "make", &file]).await.ok();
+    assert_eq!(check("backup", &[]).await["result"], "ok");
+    let admin = database.admin().await;
+    admin
+        .batch_execute(
+            "insert into tenant (tenant_id, name, created_at) values (gen_random_uuid(), 'acme', now()); \
+             insert into users (tenant_id, user_id, name, created_at) \
+               select tenant_id, gen_random_uuid(), 'alma', now() from tenant where name = 'acme'; \
+             insert into job (user_id, tenant_id, job_id, kind, key, state, queued_at, run_at) \
+               select user_id, tenant_id, gen_random_uuid(), 'title', 'c', 'dead', now(), now() from users",
+        )
+        .await
+        .unwrap();
+    assert_eq!(check("dead jobs", &[]).await["found"], "1 were given up");
+    assert_eq!(check("dead jobs", &["--fix"]).await["result"], "ok");
+}
