@@ -14,7 +14,7 @@ use super::error::Problem;
 use super::{App, LOCAL_USER, local_tenant};
 use crate::clock;
 
-const USER: HeaderName = HeaderName::from_static("x-quipu-user");
+pub(super) const USER: HeaderName = HeaderName::from_static("x-quipu-user");
 const FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
 
 /// How callers are told apart.
@@ -34,7 +34,8 @@ pub struct Admission {
 }
 
 impl App {
-    async fn admit(&self, headers: &HeaderMap) -> Result<Admitted, Problem> {
+    /// Whom a request's credential lets in.
+    pub(super) async fn admit(&self, headers: &HeaderMap) -> Result<Admitted, Problem> {
         if self.0.door == Door::Local {
             return Ok(Admitted {
                 tenant: local_tenant(),

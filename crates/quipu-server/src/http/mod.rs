@@ -10,6 +10,7 @@ mod keys;
 mod learning;
 mod links;
 mod living;
+mod mem0;
 mod memory;
 mod moving;
 mod openapi;
@@ -205,6 +206,7 @@ pub fn router(app: App) -> Router {
     let (api, _) = api().split_for_parts();
     let guard = from_fn_with_state(app.clone(), auth::guard_local);
     api.route("/openapi.json", axum::routing::get(openapi::serve))
+        .nest("/mem0", mem0::router())
         .fallback(error::no_route)
         .method_not_allowed_fallback(error::no_method)
         .layer(guard)

@@ -10,6 +10,7 @@ mod erase;
 mod faults;
 mod isolation;
 mod local;
+mod mem0;
 mod models;
 mod moving;
 mod openapi;
