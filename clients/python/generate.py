@@ -81,8 +81,8 @@ def python_type(schema: Json, named: Any, sent: bool) -> str:
         return "str"
     if kinds == "array":
         if "prefixItems" in schema:
-            inner = [python_type(item, named, sent) for item in schema["prefixItems"]]
-            return f"tuple[{', '.join(inner)}]"
+            parts = [python_type(item, named, sent) for item in schema["prefixItems"]]
+            return f"tuple[{', '.join(parts)}]"
         return f"{'Sequence' if sent else 'list'}[{python_type(schema['items'], named, sent)}]"
     if kinds == "object":
         more = schema.get("additionalProperties")
@@ -154,7 +154,9 @@ def models(names: Names, wanted: list[str]) -> str:
     )
 
 
-def typed(name: str, fields: dict[str, str], docs: dict[str, str | None], base: str, total: bool, about: str | None) -> str:
+def typed(
+    name: str, fields: dict[str, str], docs: dict[str, str | None], base: str, total: bool, about: str | None
+) -> str:
     """A typed dictionary. Names that Python keeps for itself need the other way of writing one."""
     if any(keyword.iskeyword(field) for field in fields):
         inner = "".join(f"        {json.dumps(field)}: {json.dumps(kind)},\n" for field, kind in fields.items())
@@ -239,7 +241,7 @@ class Operation:
         self.headers = [p["name"] for p in parameters if p["in"] == "header"]
         self.bodies = operation.get("requestBody", {}).get("content", {})
         good = [r for code, r in operation["responses"].items() if code.startswith("2")]
-        self.answers = next((r["content"] for r in good if r.get("content")), {})
+        self.answers: Json = next((r["content"] for r in good if r.get("content")), {})
 
     @property
     def streams(self) -> bool:

@@ -116,7 +116,8 @@ class AsyncQuipu:
         self, memory: str, *, if_match: str | None = None, **fields: Unpack[params.UpdateMemory]
     ) -> models.Written:
         """Says what was so all along: the old words were never true."""
-        return await self.update(memory, if_match=if_match, **{**fields, "mode": "correction"})
+        fields["mode"] = "correction"
+        return await self.send(calls.update_memory(memory, fields, if_match))
 
     async def forget(self, memory: str, *, if_match: str | None = None) -> models.Written:
         """Ends a memory. It is in no prompt again, and can be restored."""
@@ -161,13 +162,14 @@ class AsyncQuipu:
         """What bears on a message, best first, with the reasons."""
         return await self.send(calls.search_memories({"query": query, **more}))
 
-    async def retrieve(self, query: str = "", **more: Unpack[params.RetrieveRequest]) -> models.Context:
+    async def retrieve(self, query: str = "", /, **more: Unpack[params.RetrieveRequest]) -> models.Context:
         """What to put into the prompt for a message: `context`, or its two parts.
 
         Give `session_id`, and the `baseline` is the same bytes for the whole session: it belongs where the
         provider caches the prompt. `dynamic` is for this message only.
         """
-        return await self.send(calls.retrieve_context({**more, "query": query}))
+        more.setdefault("query", query)
+        return await self.send(calls.retrieve_context(more))
 
     # Doing and undoing
 

@@ -56,7 +56,8 @@ class ApiError(QuipuError):
         if not isinstance(problem, dict):
             problem = {}
         status = response.status_code
-        kind = next((kind for kind in (NotFound, NotAllowed, Conflict, Unavailable) if status in kind.statuses), ApiError)
+        kinds = (NotFound, NotAllowed, Conflict, Unavailable)
+        kind = next((kind for kind in kinds if status in kind.statuses), ApiError)
         return kind(status, problem, response.headers.get("Quipu-Request-Id"))
 
 

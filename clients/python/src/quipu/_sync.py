@@ -117,7 +117,8 @@ class Quipu:
         self, memory: str, *, if_match: str | None = None, **fields: Unpack[params.UpdateMemory]
     ) -> models.Written:
         """Says what was so all along: the old words were never true."""
-        return self.update(memory, if_match=if_match, **{**fields, "mode": "correction"})
+        fields["mode"] = "correction"
+        return self.send(calls.update_memory(memory, fields, if_match))
 
     def forget(self, memory: str, *, if_match: str | None = None) -> models.Written:
         """Ends a memory. It is in no prompt again, and can be restored."""
@@ -162,13 +163,14 @@ class Quipu:
         """What bears on a message, best first, with the reasons."""
         return self.send(calls.search_memories({"query": query, **more}))
 
-    def retrieve(self, query: str = "", **more: Unpack[params.RetrieveRequest]) -> models.Context:
+    def retrieve(self, query: str = "", /, **more: Unpack[params.RetrieveRequest]) -> models.Context:
         """What to put into the prompt for a message: `context`, or its two parts.
 
         Give `session_id`, and the `baseline` is the same bytes for the whole session: it belongs where the
         provider caches the prompt. `dynamic` is for this message only.
         """
-        return self.send(calls.retrieve_context({**more, "query": query}))
+        more.setdefault("query", query)
+        return self.send(calls.retrieve_context(more))
 
     # Doing and undoing
 

@@ -34,6 +34,13 @@ class AppendedTurns(View):
     """Whether they were kept: what is said incognito is not."""
 
 
+class Arm(View):
+    """What one arm made of it."""
+    arm: str
+    rank: int
+    score: float
+
+
 class Baseline(View):
     """A baseline as it was given, byte for byte."""
     content: str
@@ -1122,11 +1129,15 @@ class Vault(View):
 
 
 class Why(View):
-    """What is behind a turn."""
-    turn: Turn
-    memories: list[Grounds]
-    retrieval_id: str | None = Field(default=None)
-    retrieved_at: datetime | None = Field(default=None)
+    """Why something was found."""
+    score: float
+    relevance: float
+    """How well it fits taken by itself, between 0 and 1."""
+    arms: list[Arm]
+    matched: list[str]
+    """The words of the question that it has."""
+    fused_rank: int
+    """Its rank before a reranker had a say."""
 
 
 class Window(View):
@@ -1153,6 +1164,14 @@ class Written(View):
     reached: Reached | None = Field(default=None)
     similar: list[Similar] | None = Field(default=None)
     """What it may be repeating, if that was asked for."""
+
+
+class TurnWhy(View):
+    """What is behind a turn."""
+    turn: Turn
+    memories: list[Grounds]
+    retrieval_id: str | None = Field(default=None)
+    retrieved_at: datetime | None = Field(default=None)
 
 
 AppendedTurns.model_rebuild()
@@ -1216,3 +1235,4 @@ Vault.model_rebuild()
 Why.model_rebuild()
 Window.model_rebuild()
 Written.model_rebuild()
+TurnWhy.model_rebuild()

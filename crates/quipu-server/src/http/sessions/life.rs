@@ -299,14 +299,14 @@ pub struct GroundsView {
 
 /// What is behind a turn.
 #[derive(Debug, Serialize, ToSchema)]
-pub struct WhyView {
+pub struct TurnWhyView {
     turn: TurnView,
     memories: Vec<GroundsView>,
     retrieval_id: Option<String>,
     retrieved_at: Option<Timestamp>,
 }
 
-impl From<&Why> for WhyView {
+impl From<&Why> for TurnWhyView {
     fn from(why: &Why) -> Self {
         let memories = why.grounds.iter().map(|grounds| GroundsView {
             memory: MemoryView::from(&grounds.memory),
@@ -328,13 +328,13 @@ impl From<&Why> for WhyView {
 #[utoipa::path(get, path = "/api/sessions/{session_id}/turns/{number}/why", tag = "sessions", params(
     ("session_id" = String, Path, description = "The session's name"),
     ("number" = i32, Path, description = "The turn's place in the session")), responses(
-    (status = 200, body = WhyView),
+    (status = 200, body = TurnWhyView),
     (status = "default", body = Problem, content_type = "application/problem+json")))]
 pub async fn get_why(
     State(app): State<App>,
     Reader(caller): Reader,
     Named((id, number)): Named<(String, i32)>,
-) -> Result<Json<WhyView>, Problem> {
+) -> Result<Json<TurnWhyView>, Problem> {
     let why = app.engine().why(&caller, &id, number, clock::now()).await?;
-    Ok(Json(WhyView::from(&why)))
+    Ok(Json(TurnWhyView::from(&why)))
 }
