@@ -44,7 +44,7 @@ def test_the_tool_runner_reads_and_writes(model: Model, client: Quipu) -> None:
 
 async def test_the_same_with_await(model: Model, aclient: AsyncQuipu) -> None:
     model.says(
-        claude_says(claude_uses(command="create", path="/memories/profile.md", file_text="- Plays the flute\n")),
+        claude_says(claude_uses(command="create", path="/memories/domains/travel.md", file_text="- Plays the flute\n")),
         claude_says({"type": "text", "text": "Done."}),
     )
     claude = AsyncAnthropic(api_key="none", base_url=model.url)
@@ -60,11 +60,12 @@ async def test_the_same_with_await(model: Model, aclient: AsyncQuipu) -> None:
 
 def test_every_command_is_carried_out(client: Quipu) -> None:
     tool = QuipuMemoryTool(client)
-    path = "/memories/profile.md"
+    path = "/memories/domains/travel.md"
     tool.call({"command": "create", "path": path, "file_text": "- One\n"})
     tool.call({"command": "insert", "path": path, "insert_line": 1, "insert_text": "- Two\n"})
     assert {memory.content for memory in client.list()} == {"One", "Two"}
     assert "One" in str(tool.call({"command": "view", "path": path, "view_range": [1, -1]}))
-    tool.call({"command": "rename", "old_path": path, "new_path": "/memories/procedures.md"})
-    tool.call({"command": "delete", "path": "/memories/procedures.md"})
+    tool.call({"command": "rename", "old_path": path, "new_path": "/memories/domains/shopping.md"})
+    assert {memory.domain for memory in client.list()} == {"shopping"}
+    tool.call({"command": "delete", "path": "/memories/domains/shopping.md"})
     assert list(client.list()) == []
