@@ -549,7 +549,7 @@ def get_window(session_id: str, query: params.GetWindowQuery | None = None) -> C
     )
 
 
-def get_why(session_id: str, number: int) -> Call[models.TurnWhy]:
+def get_why(session_id: str, number: int) -> Call[models.Why]:
     """Why did you say this?
 
     The memories that a turn says it used, then those it had been given, as they were known
@@ -558,7 +558,7 @@ def get_why(session_id: str, number: int) -> Call[models.TurnWhy]:
     return Call(
         "GET",
         f"/api/sessions/{quoted(session_id)}/turns/{quoted(number)}/why",
-        answer=models.TurnWhy,
+        answer=models.Why,
         again=True,
     )
 

@@ -304,7 +304,7 @@ class FieldError(View):
 
 class FoundMemory(View):
     memory: Memory
-    why: Why
+    why: WhyFound
 
 
 class FoundSession(View):
@@ -327,7 +327,7 @@ class FoundSessions(View):
 
 class FoundTurn(View):
     turn: Turn
-    why: Why
+    why: WhyFound
 
 
 class Given(View):
@@ -1128,7 +1128,7 @@ class Vault(View):
     """
 
 
-class Why(View):
+class WhyFound(View):
     """Why something was found."""
     score: float
     relevance: float
@@ -1138,6 +1138,14 @@ class Why(View):
     """The words of the question that it has."""
     fused_rank: int
     """Its rank before a reranker had a say."""
+
+
+class Why(View):
+    """What is behind a turn."""
+    turn: Turn
+    memories: list[Grounds]
+    retrieval_id: str | None = Field(default=None)
+    retrieved_at: datetime | None = Field(default=None)
 
 
 class Window(View):
@@ -1164,14 +1172,6 @@ class Written(View):
     reached: Reached | None = Field(default=None)
     similar: list[Similar] | None = Field(default=None)
     """What it may be repeating, if that was asked for."""
-
-
-class TurnWhy(View):
-    """What is behind a turn."""
-    turn: Turn
-    memories: list[Grounds]
-    retrieval_id: str | None = Field(default=None)
-    retrieved_at: datetime | None = Field(default=None)
 
 
 AppendedTurns.model_rebuild()
@@ -1232,7 +1232,7 @@ Users.model_rebuild()
 VaultPlan.model_rebuild()
 VaultSynced.model_rebuild()
 Vault.model_rebuild()
+WhyFound.model_rebuild()
 Why.model_rebuild()
 Window.model_rebuild()
 Written.model_rebuild()
-TurnWhy.model_rebuild()

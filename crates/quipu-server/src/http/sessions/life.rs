@@ -299,14 +299,14 @@ pub struct GroundsView {
 
 /// What is behind a turn.
 #[derive(Debug, Serialize, ToSchema)]
-pub struct TurnWhyView {
+pub struct WhyView {
     turn: TurnView,
     memories: Vec<GroundsView>,
     retrieval_id: Option<String>,
     retrieved_at: Option<Timestamp>,
 }
 
-impl From<&Why> for TurnWhyView {
+impl From<&Why> for WhyView {
     fn from(why: &Why) -> Self {
         let memories = why.grounds.iter().map(|grounds| GroundsView {
             memory: MemoryView::from(&grounds.memory),
@@ -328,13 +328,13 @@ impl From<&Why> for TurnWhyView {
 #[utoipa::path(get, path = "/api/sessions/{session_id}/turns/{number}/why", tag = "sessions", params(
     ("session_id" = String, Path, description = "The session's name"),
     ("number" = i32, Path, description = "The turn's place in the session")), responses(
-    (status = 200, body = TurnWhyView),
+    (status = 200, body = WhyView),
     (status = "default", body = Problem, content_type = "application/problem+json")))]
 pub async fn get_why(
     State(app): State<App>,
     Reader(caller): Reader,
     Named((id, number)): Named<(String, i32)>,
-) -> Result<Json<TurnWhyView>, Problem> {
+) -> Result<Json<WhyView>, Problem> {
     let why = app.engine().why(&caller, &id, number, clock::now()).await?;
-    Ok(Json(TurnWhyView::from(&why)))
+    Ok(Json(WhyView::from(&why)))
 }
