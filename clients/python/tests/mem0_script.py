@@ -17,7 +17,7 @@ added = client.add(messages, user_id=user, metadata={"topic": "food"})
 memory = added["results"][0]
 assert memory["event"] == "ADD", added
 
-found = client.search("what can this person eat?", filters={"user_id": user}, top_k=3)
+found = client.search("vegetarian recipes", filters={"user_id": user}, top_k=3)
 assert "vegetarian" in found["results"][0]["memory"], found
 assert 0 <= found["results"][0]["score"] <= 1, found
 

@@ -30,8 +30,8 @@ def test_a_script_for_mem0_works(environment: dict[str, str], user: str, client:
     assert done.returncode == 0, done.stderr
     assert done.stdout.strip() == "the script is done"
     # What it deleted is forgotten, and its person can have it back.
-    forgotten = list(client.list(status="forgotten"))
-    assert {memory.content for memory in forgotten} == {"I am vegan and allergic to nuts.", "I play the cello"}
+    assert list(client.list()) == []
+    assert len({memory.id for memory in client.list(status="forgotten")}) == 2
     client.undo()
     assert [memory.content for memory in client.list()] == ["I play the cello"]
 
