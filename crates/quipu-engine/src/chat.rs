@@ -40,7 +40,8 @@ pub(crate) enum Unanswered {
 }
 
 impl Engine {
-    pub(crate) fn has_chat(&self) -> bool {
+    /// Whether there is a chat model to learn with.
+    pub fn has_chat(&self) -> bool {
         !self.models.chats().is_empty()
     }
 

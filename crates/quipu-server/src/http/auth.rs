@@ -46,7 +46,8 @@ impl Admission {
 }
 
 impl App {
-    async fn admit(&self, headers: &HeaderMap) -> Result<Admitted, Problem> {
+    /// Whom a request's credential lets in.
+    pub(super) async fn admit(&self, headers: &HeaderMap) -> Result<Admitted, Problem> {
         let text = headers.get(AUTHORIZATION).and_then(|value| value.to_str().ok());
         self.admit_presenting(text.and_then(|text| text.strip_prefix("Bearer "))).await
     }

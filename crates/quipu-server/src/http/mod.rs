@@ -12,6 +12,7 @@ mod learning;
 mod links;
 mod living;
 mod mcp;
+mod mem0;
 pub(crate) mod memory;
 mod moving;
 mod openapi;
@@ -251,6 +252,7 @@ pub fn router_with(app: App, gateway: Gateway) -> Router {
     api.route("/openapi.json", axum::routing::get(openapi::serve))
         .merge(mcp::routes(&app))
         .merge(gateway::routes(gateway))
+        .nest("/mem0", mem0::router())
         .fallback(error::no_route)
         .method_not_allowed_fallback(error::no_method)
         .layer(guard)

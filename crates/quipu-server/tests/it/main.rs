@@ -13,6 +13,7 @@ mod isolation;
 mod live;
 mod local;
 mod mcp;
+mod mem0;
 mod models;
 mod moving;
 mod openapi;

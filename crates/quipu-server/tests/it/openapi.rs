@@ -55,3 +55,47 @@ fn every_operation_has_an_id_a_summary_and_an_error() {
     ids.dedup();
     assert_eq!(ids.len(), count, "ids are unique");
 }
+
+/// Of two shapes with one name the document keeps one, and says it wherever the other is meant.
+#[test]
+fn no_two_shapes_share_a_name() {
+    let mut folders = vec![Path::new(ROOT).join("crates/quipu-server/src")];
+    let mut names = Vec::new();
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(&folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                folders.push(path);
+            } else if path.extension().is_some_and(|extension| extension == "rs") {
+                names.extend(shapes(&fs::read_to_string(&path).unwrap()));
+            }
+        }
+    }
+    assert!(names.contains(&"MemoryView".to_owned()), "shapes are found at all");
+    names.sort();
+    let twice: Vec<_> = names.windows(2).filter(|pair| pair[0] == pair[1]).collect();
+    assert!(twice.is_empty(), "{twice:?}");
+}
+
+/// The names of the types of a source file that are shapes of the document.
+fn shapes(text: &str) -> Vec<String> {
+    let after = text.split("ToSchema").skip(1);
+    let named = after.filter_map(|rest| {
+        let word = rest.split_once("pub struct ").into_iter().chain(rest.split_once("pub enum "));
+        let (before, name) = word.min_by_key(|(before, _)| before.len())?;
+        // The next type must be the one that the derive stands over.
+        let own = before.starts_with(")]") && !before.contains("\n}");
+        let end = name.find(|c: char| !c.is_alphanumeric())?;
+        own.then(|| name[..end].to_owned())
+    });
+    named.collect()
+}
+
+#[test]
+fn a_name_that_is_used_twice_is_caught() {
+    let one =
+        "#[derive(Debug, ToSchema)]\npub struct A {\n}\nuse utoipa::ToSchema;\npub struct B {}";
+    assert_eq!(shapes(one), ["A"]);
+    let two = "#[derive(ToSchema)]\n#[serde(deny)]\n/// Words.\npub enum A { X }\n";
+    assert_eq!(shapes(&format!("{one}\n{two}")), ["A", "A"]);
+}

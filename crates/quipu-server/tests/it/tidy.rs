@@ -38,7 +38,8 @@ fn the_tree_keeps_the_house_rules() {
 
 /// Every text file below `folder`, with its path from the root; what is not text is left out.
 fn collect(folder: &Path, prefix: &str, files: &mut Vec<(String, String)>) {
-    const SKIPPED: [&str; 6] = ["target", ".git", "node_modules", ".quipu", ".venv", "dist"];
+    const SKIPPED: [&str; 7] =
+        ["target", ".git", "node_modules", ".quipu", ".venv", "dist", "_generated"];
     let entries = fs::read_dir(folder).expect("the repository is readable");
     let mut entries: Vec<_> = entries.flatten().collect();
     entries.sort_by_key(fs::DirEntry::file_name);

@@ -1,0 +1,40 @@
+"""Every block of Python in the README is run, word for word, as a program of its own."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from .conftest import Model, claude_says, claude_uses, openai_says, openai_text
+
+README = Path(__file__).parent.parent / "README.md"
+BLOCKS = re.findall(r"^```python\n(.*?)^```$", README.read_text(), flags=re.DOTALL | re.MULTILINE)
+
+
+def test_there_are_blocks() -> None:
+    assert len(BLOCKS) >= 5
+
+
+@pytest.mark.parametrize("block", BLOCKS, ids=lambda block: block.splitlines()[0])
+def test_a_block_runs(block: str, local: str, user: str, model: Model, tmp_path: Path) -> None:
+    if "anthropic" in block:
+        view = claude_uses(command="view", path="/memories")
+        model.says(claude_says(view), claude_says({"type": "text", "text": "Hello again."}))
+    else:
+        model.says(openai_says(openai_text("Hello again.")))
+    services = {"OPENAI_BASE_URL": f"{model.url}/v1", "ANTHROPIC_BASE_URL": model.url}
+    keys = {"OPENAI_API_KEY": "none", "ANTHROPIC_API_KEY": "none", "OPENAI_AGENTS_DISABLE_TRACING": "1"}
+    environment = {**os.environ, **services, **keys, "QUIPU_URL": local, "QUIPU_USER": user}
+    script = tmp_path / "block.py"
+    script.write_text(block)
+    command = [sys.executable, "-W", "error:::quipu", str(script)]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+    # What a comment after `print(...)` says is what is printed.
+    promised = re.findall(r"^ *print\(.*\)  # (.*)$", block, flags=re.MULTILINE)
+    assert done.stdout.splitlines() == promised

@@ -1,0 +1,34 @@
+//! The surface of mem0: programs written for it are served, and nobody sees more through it than through
+//! any other door. Its own Python client is run against it in `clients/python`.
+
+mod isolation;
+mod story;
+
+use serde_json::{Value, json};
+
+use crate::app::{Answer, Client};
+
+/// A client that shows its key as mem0's hosted client does.
+fn as_token(client: &Client) -> Client {
+    let secret = client.header("authorization").replace("Bearer ", "");
+    client.with("authorization", &format!("Token {secret}"))
+}
+
+/// Adds a memory as it stands, for a user; its id.
+async fn added(client: &Client, user: &str, text: &str) -> String {
+    let body = json!({ "messages": [{ "role": "user", "content": text }], "user_id": user,
+        "infer": false });
+    let answer = client.post("/mem0/v3/memories/add/", body).await.expect(200);
+    answer.at("/results/0/id")
+}
+
+/// The texts of the memories in an answer.
+fn texts(answer: &Answer) -> Vec<String> {
+    let json = answer.json();
+    let results = json["results"].as_array().cloned().unwrap_or_default();
+    results.iter().map(|one| one["memory"].as_str().unwrap_or_default().to_owned()).collect()
+}
+
+async fn all(client: &Client, filters: Value) -> Answer {
+    client.post("/mem0/v3/memories/", json!({ "filters": filters })).await
+}
