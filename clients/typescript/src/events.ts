@@ -65,7 +65,7 @@ export async function* events(
           signal: line.signal,
         });
         if (!response.body) return;
-        for await (const message of messages(watch.over(response.body))) {
+        for await (const message of eventStream(watch.over(response.body))) {
           failures = 0;
           if (message.retry !== undefined) wait = message.retry;
           if (message.id) after = message.id;
@@ -127,7 +127,7 @@ class Watch {
 }
 
 /** Reads an event stream, as the HTML standard says. A message that breaks off is not one. */
-export async function* messages(
+export async function* eventStream(
   chunks: AsyncIterable<Uint8Array>,
 ): AsyncGenerator<Message, void, undefined> {
   const decoder = new TextDecoder();

@@ -4,7 +4,7 @@
  * @packageDocumentation
  */
 export { QuipuError } from "./error.ts";
-export type { EventOptions, LiveEvent } from "./events.ts";
+export { type EventOptions, eventStream, type LiveEvent, type Message } from "./events.ts";
 export type { Retrieve } from "./memories.ts";
 export type * from "./openapi.ts";
 export { type Page, Pages } from "./pages.ts";

@@ -44,7 +44,7 @@ import type {
 } from "./openapi.ts";
 import { Pages } from "./pages.ts";
 import { sessions } from "./sessions.ts";
-import { type Settings, Transport } from "./transport.ts";
+import { Transport } from "./transport.ts";
 import type { Method, Options, Query } from "./types.ts";
 
 /**

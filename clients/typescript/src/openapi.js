@@ -1,0 +1,2 @@
+// Generated from openapi.json by `npm run generate`; not to be edited.
+export {};
