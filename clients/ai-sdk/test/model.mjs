@@ -78,14 +78,12 @@ function responses({ input, tools, stream }) {
   const place = { item_id: item.id, output_index: 0 };
   const deltas = save
     ? [{ type: "response.function_call_arguments.delta", ...place, delta: item.arguments }]
-    : text
-        .split(/(?<= )/)
-        .map((delta) => ({
-          type: "response.output_text.delta",
-          ...place,
-          content_index: 0,
-          delta,
-        }));
+    : text.split(/(?<= )/).map((delta) => ({
+        type: "response.output_text.delta",
+        ...place,
+        content_index: 0,
+        delta,
+      }));
   return [
     { type: "response.created", response },
     { type: "response.output_item.added", output_index: 0, item: started },

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Quipu, QuipuError, type Written } from "@quipu/client";
-import { real, somebody } from "./servers.ts";
+import { eventually, real, somebody } from "./servers.ts";
 
 const idOf = (written: Written) => written.memory?.id ?? assert.fail("there is no memory");
 const failsWith = (code: string) => (error: unknown) =>
@@ -126,8 +126,9 @@ test("what is said is found, and given as a context", async () => {
   const context = await quipu.memories.retrieve(ask);
   assert.match(context.context, /window seats/);
   assert.equal((await quipu.memories.retrieve(ask)).baseline.content, context.baseline.content);
-  const trace = await quipu.retrieval(context.retrieval_id);
-  assert.equal(trace.id ?? context.retrieval_id, context.retrieval_id);
+  // It is noted behind the answer, so it may be there a moment later.
+  const trace = await eventually(() => quipu.retrieval(context.retrieval_id));
+  assert.equal(trace.id, context.retrieval_id);
   assert.ok((await quipu.domains.detect("Book a flight to Porto")).data);
 });
 

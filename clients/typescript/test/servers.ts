@@ -17,6 +17,18 @@ export function somebody(): string {
   return `somebody-${crypto.randomUUID()}`;
 }
 
+/** Asks until there is an answer, for what is written behind another answer. */
+export async function eventually<T>(ask: () => Promise<T>): Promise<T> {
+  for (let tries = 0; ; tries++) {
+    try {
+      return await ask();
+    } catch (error) {
+      if (tries === 50) throw error;
+      await new Promise((done) => setTimeout(done, 100));
+    }
+  }
+}
+
 type Handler = (request: IncomingMessage, response: ServerResponse) => void;
 
 /** A server that does what it is told, until the tests of the file are over. */
