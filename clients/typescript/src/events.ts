@@ -1,4 +1,5 @@
 import { QuipuError } from "./error.ts";
+import type { OperationView } from "./openapi.ts";
 import { pause, type Transport } from "./transport.ts";
 import type { Options } from "./types.ts";
 
@@ -9,21 +10,16 @@ export interface LiveEvent {
   /** What was done, such as `save`. */
   verb: string;
   /** The operation, which can be undone. */
-  operation: string;
-  /** The memories it touched. */
-  memories: string[];
-  /** The session it came from, if it came from one. */
-  session?: string | null;
-  at: string;
-  /** Whatever else a newer server says. */
-  [more: string]: unknown;
+  operation: OperationView;
 }
 
-/** Where to begin, besides what any call can be told. */
+/** Where to begin and when to end, besides what any call can be told. */
 export interface EventOptions
   extends Omit<Options, "retries" | "timeout" | "idempotencyKey" | "ifMatch"> {
   /** The `id` of the last event that was seen; from now on if absent. */
   after?: string;
+  /** `false` ends once everything up to now was told. */
+  follow?: boolean;
 }
 
 /** A message of an event stream. */
@@ -46,6 +42,7 @@ export async function* events(
   transport: Transport,
   options: EventOptions = {},
 ): AsyncGenerator<LiveEvent, void, undefined> {
+  const { follow, ...told } = options;
   let { after } = options;
   let wait = FIRST_WAIT;
   let failures = 0;
@@ -60,8 +57,9 @@ export async function* events(
       const watch = new Watch(() => line.abort(new Error("silence")));
       try {
         const response = await transport.open("/api/events", {
-          ...options,
+          ...told,
           headers,
+          query: { follow },
           signal: line.signal,
         });
         if (!response.body) return;
@@ -69,8 +67,10 @@ export async function* events(
           failures = 0;
           if (message.retry !== undefined) wait = message.retry;
           if (message.id) after = message.id;
+          // The server's greeting says where the stream begins, and tells of nothing yet.
           if (message.data) yield readEvent(message);
         }
+        if (follow === false) return;
       } finally {
         watch.stop();
       }
@@ -87,9 +87,8 @@ export async function* events(
   }
 }
 
-function readEvent(message: Message): LiveEvent {
-  const event = JSON.parse(message.data) as LiveEvent;
-  return { ...event, id: message.id, verb: event.verb ?? message.event };
+function readEvent({ id, event, data }: Message): LiveEvent {
+  return { id, verb: event, operation: JSON.parse(data) as OperationView };
 }
 
 /** Hangs up on a line on which nothing is heard any more. */
@@ -136,6 +135,8 @@ export async function* eventStream(
   let event = "";
   let data: string[] = [];
   let retry: number | undefined;
+  // Whether this message says where it stands: one without data may say just that.
+  let placed = false;
   for await (const chunk of chunks) {
     rest += decoder.decode(chunk, { stream: true });
     // A carriage return at the very end may be half of a line's end.
@@ -143,16 +144,16 @@ export async function* eventStream(
     rest = lines.pop() ?? "";
     for (const line of lines) {
       if (line === "") {
-        if (data.length > 0 || retry !== undefined) {
+        if (data.length > 0 || retry !== undefined || placed) {
           yield { id, event: event || "message", data: data.join("\n"), retry };
         }
-        [event, data, retry] = ["", [], undefined];
+        [event, data, retry, placed] = ["", [], undefined, false];
         continue;
       }
       const [, field, value = ""] = /^([^:]*)(?:: ?(.*))?$/s.exec(line) ?? [];
       if (field === "data") data.push(value);
       else if (field === "event") event = value;
-      else if (field === "id" && !value.includes("\0")) id = value;
+      else if (field === "id" && !value.includes("\0")) [id, placed] = [value, true];
       else if (field === "retry" && /^\d+$/.test(value)) retry = Number(value);
     }
   }
