@@ -1018,7 +1018,7 @@ export interface components {
         };
         FoundMemory: {
             memory: components["schemas"]["MemoryView"];
-            why: components["schemas"]["WhyView"];
+            why: components["schemas"]["WhyFoundView"];
         };
         FoundSession: {
             id: string;
@@ -1038,7 +1038,7 @@ export interface components {
         };
         FoundTurn: {
             turn: components["schemas"]["TurnView"];
-            why: components["schemas"]["WhyView"];
+            why: components["schemas"]["WhyFoundView"];
         };
         /** @description Exactly what a session was given. */
         GivenView: {
@@ -2247,6 +2247,21 @@ export interface components {
             /** @description The digest of all paths and contents. The same memory gives the same files, to the byte. */
             sha256: string;
         };
+        /** @description Why something was found. */
+        WhyFoundView: {
+            /** Format: float */
+            score: number;
+            /**
+             * Format: float
+             * @description How well it fits taken by itself, between 0 and 1.
+             */
+            relevance: number;
+            arms: components["schemas"]["ArmView"][];
+            /** @description The words of the question that it has. */
+            matched: string[];
+            /** @description Its rank before a reranker had a say. */
+            fused_rank: number;
+        };
         /** @description What is behind a turn. */
         WhyView: {
             turn: components["schemas"]["TurnView"];
@@ -2420,6 +2435,7 @@ export type VaultPlan = components['schemas']['VaultPlan'];
 export type VaultProblem = components['schemas']['VaultProblem'];
 export type VaultSynced = components['schemas']['VaultSynced'];
 export type VaultView = components['schemas']['VaultView'];
+export type WhyFoundView = components['schemas']['WhyFoundView'];
 export type WhyView = components['schemas']['WhyView'];
 export type WindowView = components['schemas']['WindowView'];
 export type Written = components['schemas']['Written'];

@@ -122,6 +122,7 @@ test("what is said is found, and given as a context", async () => {
   await quipu.memories.save({ content: "Flies with a cat", domain: "travel" });
   const found = await quipu.memories.search("window seats");
   assert.equal(found.memories[0]?.memory.content, "Prefers window seats");
+  assert.deepEqual(found.memories[0]?.why.matched, ["window", "seats"]);
   const ask = { query: "Book a flight to Porto", session_id: "chat-1", budget: 700 };
   const context = await quipu.memories.retrieve(ask);
   assert.match(context.context, /window seats/);

@@ -174,13 +174,13 @@ pub struct SearchAnswer {
 #[derive(Debug, Serialize, ToSchema)]
 pub struct FoundMemory {
     memory: MemoryView,
-    why: WhyView,
+    why: WhyFoundView,
 }
 
 #[derive(Debug, Serialize, ToSchema)]
 pub struct FoundTurn {
     turn: TurnView,
-    why: WhyView,
+    why: WhyFoundView,
 }
 
 #[derive(Debug, Serialize, ToSchema)]
@@ -193,7 +193,7 @@ pub struct FoundSession {
 
 /// Why something was found.
 #[derive(Debug, Clone, Serialize, ToSchema)]
-pub struct WhyView {
+pub struct WhyFoundView {
     pub score: f32,
     /// How well it fits taken by itself, between 0 and 1.
     pub relevance: f32,
@@ -251,7 +251,7 @@ impl From<&Took> for TookView {
     }
 }
 
-impl From<&Why> for WhyView {
+impl From<&Why> for WhyFoundView {
     fn from(why: &Why) -> Self {
         let arm = |(arm, rank, score): &(Arm, usize, f32)| ArmView {
             arm: arm.as_str(),
