@@ -2,6 +2,9 @@ import { type ContextView, Quipu, QuipuError, type Retrieve, type Settings } fro
 import { type LanguageModelMiddleware, wrapLanguageModel } from "ai";
 import { answerSoFar, digest, lastOfUser, type Message, newsOf, place, textOf } from "./prompt.ts";
 
+/** How many messages are remembered with what they were given. */
+const MOST_GIVEN = 500;
+
 type Wrapping = Parameters<typeof wrapLanguageModel>[0];
 
 /**
@@ -91,6 +94,8 @@ export function withQuipu(
 export function quipuMiddleware(options: QuipuOptions = {}): LanguageModelMiddleware {
   const quipu = options.client ?? new Quipu(options);
   const rounds = new WeakMap<object, Round>();
+  // What the latest messages were given, for the steps of an answer that uses tools.
+  const given = new Map<string, ContextView>();
   // Rounds are kept in the order in which they ended.
   let keeping: Promise<unknown> = Promise.resolve();
 
@@ -103,9 +108,8 @@ export function quipuMiddleware(options: QuipuOptions = {}): LanguageModelMiddle
     const round = await begin(options, params);
     if (!round) return params;
     try {
-      const context = await retrieve(quipu, options, round, params.abortSignal);
-      round.context = context;
-      Object.assign(round.told, toldOf(context));
+      round.context = await contextFor(round, params.abortSignal);
+      Object.assign(round.told, toldOf(round.context));
     } catch (error) {
       if (params.abortSignal?.aborted) throw error;
       failed(error);
@@ -116,6 +120,20 @@ export function quipuMiddleware(options: QuipuOptions = {}): LanguageModelMiddle
     const transformed = { ...params, prompt };
     rounds.set(transformed, round);
     return transformed;
+  }
+
+  /** The context of a message stays what it was while it is being answered, so that caches keep hitting. */
+  async function contextFor(round: Round, signal: AbortSignal | undefined): Promise<ContextView> {
+    const { user, session, prompt } = round;
+    const last = lastOfUser(prompt);
+    const message = JSON.stringify([user, session, last, textOf(prompt[last] as Message)]);
+    const before = last < prompt.length - 1 ? given.get(message) : undefined;
+    const context = before ?? (await retrieve(quipu, options, round, signal));
+    given.delete(message);
+    given.set(message, context);
+    const [oldest] = given.keys();
+    if (oldest !== undefined && given.size > MOST_GIVEN) given.delete(oldest);
+    return context;
   }
 
   function over(round: Round, params: Params, text: string, reason: string): void {

@@ -20,21 +20,20 @@ interface Asked {
 const tokens = { total: 1, noCache: 1, cacheRead: 0, cacheWrite: 0, text: 1, reasoning: 0 };
 const usage = { inputTokens: tokens, outputTokens: tokens };
 
-/** One thing a model says: words, or the call of a tool. */
-export type Saying = string | { tool: string; input: object };
+/** One thing a model says: words, or the call of a tool, perhaps with words before it. */
+export type Saying = string | { tool: string; input: object; words?: string };
 
 function generated(saying: Saying) {
-  const words = typeof saying === "string";
-  const content = words
-    ? { type: "text", text: saying }
-    : {
-        type: "tool-call",
-        toolCallId: "1",
-        toolName: saying.tool,
-        input: JSON.stringify(saying.input),
-      };
-  const finishReason = { unified: words ? "stop" : "tool-calls", raw: undefined };
-  return { content: [content], finishReason, usage, warnings: [] };
+  const call = typeof saying === "string" ? undefined : saying;
+  const words = typeof saying === "string" ? saying : saying.words;
+  const content = [];
+  if (words) content.push({ type: "text", text: words });
+  if (call) {
+    const input = JSON.stringify(call.input);
+    content.push({ type: "tool-call", toolCallId: "1", toolName: call.tool, input });
+  }
+  const finishReason = { unified: call ? "tool-calls" : "stop", raw: undefined };
+  return { content, finishReason, usage, warnings: [] };
 }
 
 function streamed(saying: Saying, pause = 0) {

@@ -35,8 +35,17 @@ for (const spec of specs) {
     );
     assert.match(textOf(prompt[0]), /^Be brief\.\n\n<memory nonce/);
     assert.equal(textOf(prompt[1]), "Hello");
-    assert.match(textOf(prompt[3]), /Where do I sit on a plane\?$/);
+    assert.equal(textOf(prompt[3]), "Where do I sit on a plane?");
     assert.match(prompt.map(textOf).join(), /Prefers window seats/);
+    // What is new since the chat began stands right before what was said last, and only there.
+    await client.memories.save({ content: "Flies with a cat", domain: "travel" });
+    await generateText({ model: withQuipu(model, options), ...system("Be brief."), messages });
+    const later = asked(model);
+    assert.deepEqual(later.slice(0, 3), prompt.slice(0, 3));
+    assert.match(
+      textOf(later[3]),
+      /^<memory-now [^|]*Flies with a cat[^|]*\|Where do I sit on a plane\?$/,
+    );
     const quipu = told(result.providerMetadata);
     assert.ok(quipu.memories >= 1 && quipu.tokens > 0);
     assert.match(quipu.retrieval_id ?? "", /^ret_/);
@@ -147,7 +156,8 @@ test("an answer that is stopped is kept as far as it came", async () => {
 
 test("steps with tools are one answer", async () => {
   const { options, client, turns } = somebody();
-  const model = saying([{ tool: "save_memory", input: { content: "Likes tea" } }, "Noted."]);
+  const input = { content: "Likes tea" };
+  const model = saying([{ tool: "save_memory", input, words: "One moment." }, "Noted."]);
   const result = await generateText({
     model: withQuipu(model, options),
     tools: quipuTools(options),
@@ -155,7 +165,13 @@ test("steps with tools are one answer", async () => {
     prompt: "Remember that I like tea.",
   });
   assert.equal(result.text, "Noted.");
-  assert.deepEqual(await turns(), ["user: Remember that I like tea.", "assistant: Noted."]);
+  // The second step saw the same words as the first, though something was saved in between.
+  const [first, second] = [asked(model, 2), asked(model)];
+  assert.deepEqual(second.slice(0, first.length), first);
+  assert.deepEqual(await turns(), [
+    "user: Remember that I like tea.",
+    "assistant: One moment.\nNoted.",
+  ]);
   const [memory] = await client.memories.list().all();
   assert.deepEqual([memory?.content, memory?.session_id], ["Likes tea", "chat-1"]);
 });
