@@ -14,6 +14,7 @@ export {
 export {
   type MemoryList,
   type MemoryWrite,
+  memoryEvents,
   type QuipuToolOptions,
   type QuipuTools,
   quipuTools,

@@ -232,6 +232,17 @@ export function quipuTools(options: QuipuToolOptions = {}): QuipuTools {
   };
 }
 
+/**
+ * What was written while a message of `useChat` was made, to show under it ("Memory saved · Undo"):
+ * `client.operations.undo(event)` takes each back.
+ */
+export function memoryEvents(message: { parts: readonly object[] }): MemoryEvent[] {
+  const events = message.parts.map((part) => (part as { output?: MemoryWrite }).output?.event);
+  return events.filter(
+    (event) => event?.operation_id && event.type?.startsWith("memory."),
+  ) as MemoryEvent[];
+}
+
 interface Called {
   abortSignal?: AbortSignal;
 }

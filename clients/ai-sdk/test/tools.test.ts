@@ -1,9 +1,16 @@
 // The tools, called by a model, against the real server.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { type MemoryList, type MemoryWrite, quipuTools } from "@quipu/ai-sdk";
+import { type MemoryList, type MemoryWrite, memoryEvents, quipuTools } from "@quipu/ai-sdk";
 import type { Quipu } from "@quipu/client";
-import { asSchema, generateText, stepCountIs } from "ai";
+import {
+  asSchema,
+  generateText,
+  readUIMessageStream,
+  stepCountIs,
+  streamText,
+  type UIMessage,
+} from "ai";
 import { asked, saying, somebody } from "./chat.ts";
 
 /** Has a model call a tool: what the interface gets of it, and what the model reads. */
@@ -82,6 +89,27 @@ test("an error tells the model what to do, and ends nothing", async () => {
     (await call(client, "recall_memories", { query: "x", limit: -1 })).output.memories.length,
     0,
   );
+});
+
+test("an interface finds in a message what was written, and undoes it", async () => {
+  const { client } = somebody();
+  const model = saying([{ tool: "save_memory", input: { content: "Likes tea" } }, "Noted."]);
+  const result = streamText({
+    model: model as never,
+    tools: quipuTools({ client }),
+    stopWhen: stepCountIs(2),
+    prompt: "Go.",
+  });
+  let message: UIMessage | undefined;
+  for await (const state of readUIMessageStream({ stream: result.toUIMessageStream() }))
+    message = state;
+  const events = memoryEvents(message ?? { parts: [] });
+  assert.deepEqual(
+    events.map(({ type }) => type),
+    ["memory.saved"],
+  );
+  await client.operations.undo(events[0] ?? "");
+  assert.equal((await client.memories.list().all()).length, 0);
 });
 
 test("memory that cannot be reached is told as such", async () => {

@@ -4,7 +4,10 @@ import type { Answer, Input, Method, Operation, Options, PathOf } from "./types.
 
 /** How to reach a server, and as whom. */
 export interface Settings {
-  /** Where the server is; `QUIPU_URL` or `http://127.0.0.1:7777` if absent. */
+  /**
+   * Where the server is; `QUIPU_URL` or `http://127.0.0.1:7777` if absent, and in a browser the page's
+   * own server if empty.
+   */
   url?: string;
   /**
    * A key (`qp_live_…`) or a person's token (`qp_user_…`); `QUIPU_KEY` if absent. Tokens are

@@ -1,4 +1,5 @@
 // Runs every example of a README word for word: node examples.mjs README.md PACKAGE
+// What a line says behind `// →` has to be among what the example prints.
 import { spawn } from "node:child_process";
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -21,8 +22,12 @@ for (const [index, code] of examples.entries()) {
   let words = "";
   for (const stream of [run.stdout, run.stderr]) stream.on("data", (chunk) => (words += chunk));
   const status = await new Promise((done) => run.on("close", done));
-  if (status !== 0) failed += 1;
-  console.log(`example ${index + 1} of ${examples.length}: ${status === 0 ? "ok" : "FAILED"}`);
+  const promised = [...code.matchAll(/\/\/ → (.+)$/gm)].map(([, line]) => line);
+  const missing = promised.filter((line) => !words.includes(line));
+  const fine = status === 0 && missing.length === 0;
+  if (!fine) failed += 1;
+  console.log(`example ${index + 1} of ${examples.length}: ${fine ? "ok" : "FAILED"}`);
+  for (const line of missing) console.log(`  it did not print: ${line}`);
   if (words) console.log(words.trim().replaceAll(/^/gm, "  | "));
 }
 process.exit(failed === 0 ? 0 : 1);
