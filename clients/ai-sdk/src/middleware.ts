@@ -96,8 +96,8 @@ export function quipuMiddleware(options: QuipuOptions = {}): LanguageModelMiddle
   const rounds = new WeakMap<object, Round>();
   // What the latest messages were given, for the steps of an answer that uses tools.
   const given = new Map<string, ContextView>();
-  // Rounds are kept in the order in which they ended.
-  let keeping: Promise<unknown> = Promise.resolve();
+  // Rounds of one chat are kept in the order in which they ended.
+  const keeping = new Map<string, Promise<unknown>>();
 
   const failed = (error: unknown) => {
     if (options.onError === "throw") throw error;
@@ -140,12 +140,17 @@ export function quipuMiddleware(options: QuipuOptions = {}): LanguageModelMiddle
     // A model that stops to use a tool has not answered yet.
     if (!round.keeps || reason === "tool-calls") return;
     const answer = params.responseFormat?.type === "json" ? "" : text;
-    keeping = keeping
+    const chat = JSON.stringify([round.user, round.session]);
+    const work = (keeping.get(chat) ?? Promise.resolve())
       .then(() => keep(quipu, round, answer))
       .catch((error) => {
         if (typeof options.onError === "function") options.onError(error);
+      })
+      .finally(() => {
+        if (keeping.get(chat) === work) keeping.delete(chat);
       });
-    options.waitUntil?.(keeping);
+    keeping.set(chat, work);
+    options.waitUntil?.(work);
   }
 
   async function wrapGenerate({ doGenerate, params }: Call<Generated>): Promise<Generated> {
@@ -248,7 +253,7 @@ async function keep(quipu: Quipu, round: Round, text: string): Promise<void> {
   const asked = newsOf(prompt).map((content) => ({ role: "user", content }));
   const append = async (turns: Parameters<typeof quipu.sessions.append>[1], key: string) => {
     const idempotencyKey = `ai-sdk-${await digest(session, key, ...chat)}`;
-    await quipu.sessions.append(session, turns, { user, idempotencyKey });
+    await quipu.sessions.append(session, turns, { user, idempotencyKey, timeout: 10_000 });
   };
   if (asked.length > 0) await append(asked, "asked");
   const content = [...answerSoFar(prompt), text].filter((text) => text !== "").join("\n");

@@ -1,2 +1,0 @@
-// Generated from openapi.json by `npm run generate`; not to be edited.
-export {};
