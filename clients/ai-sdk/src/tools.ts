@@ -1,0 +1,294 @@
+import {
+  type MemoryEvent,
+  type MemoryView,
+  Quipu,
+  QuipuError,
+  type Settings,
+  type Written,
+} from "@quipu/client";
+import { jsonSchema, type Tool, tool } from "ai";
+
+export interface QuipuToolOptions extends Settings {
+  /** A client that is there already, in place of `url` and `key`. */
+  client?: Quipu;
+  /** Your own id for the chat, noted with what is saved in it. */
+  session?: string;
+}
+
+/** What a write did: words for the model, and for the interface what changed and how to undo it. */
+export interface MemoryWrite {
+  message: string;
+  memory?: MemoryView | null;
+  event?: MemoryEvent;
+  /** Why nothing was written, if so. */
+  error?: string;
+}
+
+/** What was found: words for the model, and the memories for the interface. */
+export interface MemoryList {
+  message: string;
+  memories: MemoryView[];
+  next_cursor?: string | null;
+  error?: string;
+}
+
+interface New {
+  content: string;
+  detail?: string;
+  category?: "profile" | "context" | "style" | "fact";
+  domain?: string;
+  valid_until?: string;
+}
+interface Proposed extends Omit<New, "valid_until"> {
+  reasoning?: string;
+}
+interface Update {
+  id: string;
+  content: string;
+  detail?: string;
+  mode?: "change" | "correction";
+}
+interface Link {
+  from_id: string;
+  to_id: string;
+  relation?: string;
+}
+interface Wanted {
+  category?: New["category"];
+  domain?: string;
+  search?: string;
+  limit?: number;
+  cursor?: string;
+}
+interface Question {
+  query: string;
+  limit?: number;
+}
+
+/** The tools by name, for models and for types. */
+export type QuipuTools = {
+  save_memory: Tool<New, MemoryWrite>;
+  update_memory: Tool<Update, MemoryWrite>;
+  forget_memory: Tool<{ id: string }, MemoryWrite>;
+  confirm_memory: Tool<{ id: string }, MemoryWrite>;
+  link_memories: Tool<Link, MemoryWrite>;
+  list_memories: Tool<Wanted, MemoryList>;
+  recall_memories: Tool<Question, MemoryList>;
+  propose_memory: Tool<Proposed, MemoryWrite>;
+};
+
+const text = (description?: string) => ({
+  type: "string" as const,
+  ...(description && { description }),
+});
+const number = { type: "integer" as const };
+const category = { type: "string" as const, enum: ["profile", "context", "style", "fact"] };
+const id = text("Its id, or words only it contains");
+
+function takes<T>(properties: Record<string, object>, ...required: string[]) {
+  return jsonSchema<T>({ type: "object", properties, required, additionalProperties: false });
+}
+
+/**
+ * Tools with which a model reads and writes one person's memory. Whose it is comes from here, never
+ * from the model. What only the person may do, such as saying yes to a proposal, stays with them.
+ *
+ * ```ts
+ * await generateText({ model, tools: quipuTools({ user: "alice" }), prompt });
+ * ```
+ */
+export function quipuTools(options: QuipuToolOptions = {}): QuipuTools {
+  const quipu = options.client ?? new Quipu(options);
+  const { user, session: session_id } = options;
+  const told = (signal: AbortSignal | undefined) => ({ user, signal });
+
+  return {
+    save_memory: tool({
+      description:
+        "Remember something lasting that the user said or asked you to keep. First look with " +
+        "list_memories or recall_memories: if it is known in other words, call update_memory " +
+        "instead of saving it twice. No secrets. What you only infer: propose_memory.",
+      inputSchema: takes<New>(
+        {
+          content: text("One short line, e.g. Prefers window seats"),
+          detail: text("Anything longer; only recall shows it"),
+          category,
+          domain: text("e.g. travel, health"),
+          valid_until: text("Date, if it ends"),
+        },
+        "content",
+      ),
+      execute: (memory: New, { abortSignal }: Called): Promise<MemoryWrite> =>
+        written(
+          quipu.memories.save({ ...memory, session_id }, { ...told(abortSignal), similar: true }),
+        ),
+      toModelOutput,
+    }),
+
+    update_memory: tool({
+      description:
+        "Put new words in place of a memory's, rather than saving a near-duplicate. mode change " +
+        "(default): things are different now. correction: it was never so. The past is kept.",
+      inputSchema: takes<Update>(
+        {
+          id,
+          content: text(),
+          detail: text(),
+          mode: { type: "string", enum: ["change", "correction"] },
+        },
+        "id",
+        "content",
+      ),
+      execute: ({ id, ...changes }: Update, { abortSignal }: Called): Promise<MemoryWrite> =>
+        written(quipu.memories.update(id, { ...changes, session_id }, told(abortSignal))),
+      toModelOutput,
+    }),
+
+    forget_memory: tool({
+      description:
+        "Stop using a memory, because the user asks for it or it has ended. It can be restored.",
+      inputSchema: takes<{ id: string }>({ id }, "id"),
+      execute: ({ id }: { id: string }, { abortSignal }: Called): Promise<MemoryWrite> =>
+        written(quipu.memories.forget(id, told(abortSignal))),
+      toModelOutput,
+    }),
+
+    confirm_memory: tool({
+      description:
+        "Note that the user has said again that a memory holds, so that it does not fade. " +
+        "A proposal only the user can confirm.",
+      inputSchema: takes<{ id: string }>({ id }, "id"),
+      execute: ({ id }: { id: string }, { abortSignal }: Called): Promise<MemoryWrite> =>
+        written(quipu.memories.confirm(id, {}, told(abortSignal))),
+      toModelOutput,
+    }),
+
+    link_memories: tool({
+      description: "Note that two memories belong together.",
+      inputSchema: takes<Link>(
+        {
+          from_id: text(),
+          to_id: text(),
+          relation: text("relates_to (default), supersedes, contradicts or your own"),
+        },
+        "from_id",
+        "to_id",
+      ),
+      execute: (
+        { from_id, to_id, relation }: Link,
+        { abortSignal }: Called,
+      ): Promise<MemoryWrite> =>
+        written(quipu.memories.link(from_id, { to: to_id, relation }, told(abortSignal))),
+      toModelOutput,
+    }),
+
+    list_memories: tool({
+      description: "What is known about the user now, newest first. Look here before you save.",
+      inputSchema: takes<Wanted>({
+        category,
+        domain: text(),
+        search: text("Words they contain"),
+        limit: number,
+        cursor: text(),
+      }),
+      execute: (wanted: Wanted, { abortSignal }: Called): Promise<MemoryList> =>
+        found(async () => {
+          const page = await quipu.memories.list(wanted, told(abortSignal)).page();
+          return { memories: page.data, next_cursor: page.next_cursor };
+        }),
+      toModelOutput,
+    }),
+
+    recall_memories: tool({
+      description:
+        "Find what bears on a question, also faint memories and long details. Call it when " +
+        "the answer may depend on what the user said before, and before you save.",
+      inputSchema: takes<Question>({ query: text(), limit: number }, "query"),
+      execute: (ask: Question, { abortSignal }: Called): Promise<MemoryList> =>
+        found(async () => {
+          const answer = await quipu.memories.search(ask, told(abortSignal));
+          return { memories: answer.memories.map(({ memory }) => memory) };
+        }),
+      toModelOutput,
+    }),
+
+    propose_memory: tool({
+      description:
+        "Suggest what you inferred or what is delicate. It is used only after the user's yes.",
+      inputSchema: takes<Proposed>(
+        {
+          content: text(),
+          detail: text(),
+          category,
+          domain: text(),
+          reasoning: text("Why you think so"),
+        },
+        "content",
+      ),
+      execute: (memory: Proposed, { abortSignal }: Called): Promise<MemoryWrite> =>
+        written(quipu.memories.propose({ ...memory, session_id }, told(abortSignal))),
+      toModelOutput,
+    }),
+  };
+}
+
+/**
+ * What was written while a message of `useChat` was made, to show under it ("Memory saved · Undo"):
+ * `client.operations.undo(event)` takes each back.
+ */
+export function memoryEvents(message: { parts: readonly object[] }): MemoryEvent[] {
+  const events = message.parts.map((part) => (part as { output?: MemoryWrite }).output?.event);
+  return events.filter(
+    (event) => event?.operation_id && event.type?.startsWith("memory."),
+  ) as MemoryEvent[];
+}
+
+interface Called {
+  abortSignal?: AbortSignal;
+}
+
+/** The model reads the words; the rest is for the interface. */
+function toModelOutput({ output }: { output: { message: string } }) {
+  return { type: "text" as const, value: output.message };
+}
+
+/** One memory in one line. What it says may be anybody's words, so it cannot begin a line of its own. */
+function line(memory: MemoryView): string {
+  const detail = memory.detail ? ` (${memory.detail})` : "";
+  const status = memory.status === "active" ? "" : ` [${memory.status}]`;
+  return `${memory.id}: ${memory.content}${detail}${status}`.replaceAll(/\s+/g, " ");
+}
+
+async function written(write: Promise<Written>): Promise<MemoryWrite> {
+  try {
+    const { message, memory, event, similar } = await write;
+    const lines = memory ? [`${message} (${memory.id})`] : [message];
+    if (similar && similar.length > 0) {
+      lines.push("It may repeat one of these; if so, update that one and forget this one:");
+      lines.push(...similar.map(({ memory }) => line(memory)));
+    }
+    return { message: lines.join("\n"), memory, event };
+  } catch (error) {
+    return refused(error);
+  }
+}
+
+async function found(read: () => Promise<Omit<MemoryList, "message">>): Promise<MemoryList> {
+  try {
+    const { memories, next_cursor } = await read();
+    const lines = memories.length > 0 ? memories.map(line) : ["Nothing was found."];
+    if (next_cursor) lines.push(`There is more: call again with cursor ${next_cursor}`);
+    return { message: lines.join("\n"), memories, next_cursor };
+  } catch (error) {
+    return { ...refused(error), memories: [] };
+  }
+}
+
+/** Says it so that the model can do better, or go on without. */
+function refused(error: unknown): { message: string; error: string } {
+  if (!(error instanceof QuipuError)) throw error;
+  const candidates = error.candidates.map(line);
+  const words =
+    error.status === 0 ? "Memory cannot be reached now; go on without it." : error.message;
+  return { message: [words, ...candidates].join("\n"), error: error.code };
+}

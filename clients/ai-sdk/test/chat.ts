@@ -1,0 +1,118 @@
+// What the tests have in common: models that say what they are told to, and the way to the real server.
+import { after } from "node:test";
+import type { withQuipu } from "@quipu/ai-sdk";
+import { Quipu, type TurnView } from "@quipu/client";
+import * as mocks from "ai/test";
+
+export const version = Number(process.env.AI_VERSION);
+
+type Model = Parameters<typeof withQuipu>[0];
+export interface Message {
+  role: string;
+  content: string | { type: string; text?: string }[];
+}
+/** A model that noted what it was asked. */
+export type Mock = Model & { doGenerateCalls: Asked[]; doStreamCalls: Asked[] };
+interface Asked {
+  prompt: Message[];
+}
+
+const tokens = { total: 1, noCache: 1, cacheRead: 0, cacheWrite: 0, text: 1, reasoning: 0 };
+const usage = { inputTokens: tokens, outputTokens: tokens };
+
+/** One thing a model says: words, or the call of a tool, perhaps with words before it. */
+export type Saying = string | { tool: string; input: object; words?: string };
+
+function generated(saying: Saying) {
+  const call = typeof saying === "string" ? undefined : saying;
+  const words = typeof saying === "string" ? saying : saying.words;
+  const content = [];
+  if (words) content.push({ type: "text", text: words });
+  if (call) {
+    const input = JSON.stringify(call.input);
+    content.push({ type: "tool-call", toolCallId: "1", toolName: call.tool, input });
+  }
+  const finishReason = { unified: call ? "tool-calls" : "stop", raw: undefined };
+  return { content, finishReason, usage, warnings: [] };
+}
+
+function streamed(saying: Saying, pause = 0) {
+  const { content, finishReason } = generated(saying);
+  const parts =
+    typeof saying === "string"
+      ? [
+          { type: "text-start", id: "1" },
+          ...saying.split(/(?<= )/).map((delta) => ({ type: "text-delta", id: "1", delta })),
+          { type: "text-end", id: "1" },
+        ]
+      : content;
+  const chunks = [
+    { type: "stream-start", warnings: [] },
+    ...parts,
+    { type: "finish", finishReason, usage },
+  ];
+  const stream = new ReadableStream({
+    async start(controller) {
+      for (const chunk of chunks) {
+        controller.enqueue(chunk);
+        if (pause) await new Promise((done) => setTimeout(done, pause));
+      }
+      controller.close();
+    },
+  });
+  return { stream };
+}
+
+/** A model that says these things, one with each call. In version 7 both kinds of models are tried. */
+export function saying(
+  things: Saying[],
+  { spec = version === 7 ? "V4" : "V3", pause = 0 } = {},
+): Mock {
+  const kinds = mocks as unknown as Record<string, new (settings: object) => Mock>;
+  const Kind = kinds[`MockLanguageModel${spec}`];
+  if (!Kind) throw new Error(`there is no mock for ${spec}`);
+  let said = 0;
+  const next = () => things[Math.min(said++, things.length - 1)] ?? "";
+  return new Kind({
+    doGenerate: async () => generated(next()),
+    doStream: async () => streamed(next(), pause),
+  });
+}
+
+/** What a model was asked in its nth call, from the end. */
+export function asked(model: Mock, back = 1): Message[] {
+  return [...model.doGenerateCalls, ...model.doStreamCalls].at(-back)?.prompt ?? [];
+}
+
+export function textOf(message: Message | undefined): string {
+  if (!message) return "";
+  const { content } = message;
+  return typeof content === "string" ? content : content.map((part) => part.text ?? "").join("|");
+}
+
+/** The name of what a system prompt is called in this version. */
+export const system = (text: string): Record<string, string> =>
+  version === 7 ? { instructions: text } : { system: text };
+
+/** Somebody new, their client, and a way to wait for what is kept behind an answer. */
+export function somebody() {
+  const user = `somebody-${crypto.randomUUID()}`;
+  const client = new Quipu({ user });
+  const work: Promise<unknown>[] = [];
+  const settled = () => Promise.all(work);
+  const options = {
+    user,
+    session: "chat-1",
+    waitUntil: (promise: Promise<unknown>) => void work.push(promise),
+  };
+  after(settled);
+  const turns = async (session = "chat-1"): Promise<string[]> => {
+    await settled();
+    const all: TurnView[] = await client.sessions
+      .turns(session)
+      .all()
+      .catch(() => []);
+    return all.map(({ role, content }) => `${role}: ${content}`);
+  };
+  return { user, client, options, settled, turns };
+}

@@ -1,0 +1,39 @@
+// The official provider, against a scripted model that speaks its protocols and answers from its prompt.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { openai } from "@ai-sdk/openai";
+import { quipuTools, withQuipu } from "@quipu/ai-sdk";
+import { generateText, stepCountIs, streamText } from "ai";
+import { somebody } from "./chat.ts";
+
+const models = { responses: openai("scripted"), chat: openai.chat("scripted") };
+const prompt = "Where do I sit on a plane?";
+
+for (const [protocol, plain] of Object.entries(models)) {
+  test(`memory reaches the model over ${protocol}, streamed and not`, async () => {
+    const { client, options, turns } = somebody();
+    assert.equal((await generateText({ model: plain, prompt })).text, "I know nothing about you.");
+    await client.memories.save("Prefers window seats");
+    const model = withQuipu(plain, options);
+    const { text } = await generateText({ model, prompt });
+    assert.match(text, /^I remember: .*Prefers window seats.*\[m1\]/);
+    assert.equal(await streamText({ model, prompt }).text, text);
+    assert.deepEqual(await turns(), [`user: ${prompt}`, `assistant: ${text}`]);
+    // Without the line everything is as it was.
+    assert.equal((await generateText({ model: plain, prompt })).text, "I know nothing about you.");
+  });
+
+  test(`a model calls tools over ${protocol}, streamed and not`, async () => {
+    const { client, options } = somebody();
+    const tools = quipuTools({ client });
+    const stopWhen = stepCountIs(3);
+    const model = withQuipu(plain, options);
+    const asking = (wish: string) => ({ model, tools, stopWhen, prompt: `Remember that ${wish}.` });
+    const { text } = await generateText(asking("I like tea"));
+    assert.match(text, /^Done\. Saved: I like tea \(mem_/);
+    const streamed = await streamText(asking("I like cake")).text;
+    assert.match(streamed, /^Done\. Saved: I like cake \(mem_/);
+    const contents = (await client.memories.list().all()).map(({ content }) => content);
+    assert.deepEqual(contents, ["I like cake", "I like tea"]);
+  });
+}

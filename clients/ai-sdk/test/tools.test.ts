@@ -1,0 +1,134 @@
+// The tools, called by a model, against the real server.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { type MemoryList, type MemoryWrite, memoryEvents, quipuTools } from "@quipu/ai-sdk";
+import type { Quipu } from "@quipu/client";
+import {
+  asSchema,
+  generateText,
+  readUIMessageStream,
+  stepCountIs,
+  streamText,
+  type UIMessage,
+} from "ai";
+import { asked, saying, somebody } from "./chat.ts";
+
+/** Has a model call a tool: what the interface gets of it, and what the model reads. */
+async function call(client: Quipu, tool: string, input: object) {
+  const model = saying([{ tool, input }, "Done."]);
+  const result = await generateText({
+    model: model as never,
+    tools: quipuTools({ client }),
+    stopWhen: stepCountIs(2),
+    prompt: "Go.",
+  });
+  const [part] = result.steps[0]?.toolResults ?? [];
+  const message = asked(model).at(-1) as unknown as {
+    role: string;
+    content: { output: { type: string; value: string } }[];
+  };
+  assert.equal(message.role, "tool");
+  assert.equal(message.content[0]?.output.type, "text");
+  return {
+    output: part?.output as MemoryWrite & MemoryList,
+    read: message.content[0]?.output.value ?? "",
+  };
+}
+
+test("every tool does what it says, and what it wrote can be undone", async () => {
+  const { client } = somebody();
+  const saved = await call(client, "save_memory", { content: "Likes tea", category: "style" });
+  const id = saved.output.memory?.id ?? "";
+  assert.equal(saved.output.event?.type, "memory.saved");
+  assert.match(saved.read, /^Saved: Likes tea \(mem_/);
+  assert.ok(saved.output.event?.undo?.href);
+
+  const listed = await call(client, "list_memories", { category: "style" });
+  assert.equal(listed.read, `${id}: Likes tea`);
+  assert.equal(listed.output.memories[0]?.content, "Likes tea");
+  const recalled = await call(client, "recall_memories", { query: "tea", limit: 3 });
+  assert.equal(recalled.output.memories[0]?.id, id);
+
+  const updated = await call(client, "update_memory", { id: "Likes tea", content: "Likes coffee" });
+  assert.equal((await client.memories.get(id)).content, "Likes coffee");
+  await client.operations.undo(updated.output.event ?? "");
+  assert.equal((await client.memories.get(id)).content, "Likes tea");
+
+  await call(client, "confirm_memory", { id });
+  assert.ok((await client.memories.get(id)).last_confirmed_at);
+  const other = (await client.memories.save("Drinks from a blue cup")).memory?.id ?? "";
+  await call(client, "link_memories", { from_id: id, to_id: other });
+  assert.equal((await client.memories.links(id)).length, 1);
+
+  const proposed = await call(client, "propose_memory", {
+    content: "Dislikes mornings",
+    reasoning: "x",
+  });
+  assert.equal(proposed.output.memory?.status, "proposed");
+  const forgotten = await call(client, "forget_memory", { id });
+  assert.equal((await client.memories.get(id)).status, "forgotten");
+  await client.operations.undo(forgotten.output.event ?? "");
+  assert.equal((await client.memories.get(id)).status, "active");
+});
+
+test("an error tells the model what to do, and ends nothing", async () => {
+  const { client } = somebody();
+  await client.memories.save("Likes tea in the morning");
+  await client.memories.save("Likes tea\nin the evening");
+  const { read, output } = await call(client, "forget_memory", { id: "Likes tea" });
+  assert.equal(output.error, "ambiguous_target");
+  const [, ...candidates] = read.split("\n");
+  assert.equal(candidates.length, 2);
+  for (const candidate of candidates) assert.match(candidate, /^mem_\w+: Likes tea in the/);
+
+  const proposed = await client.memories.propose("Allergic to nuts");
+  const refused = await call(client, "confirm_memory", { id: proposed.memory?.id });
+  assert.ok(refused.output.error);
+  assert.equal((await client.memories.get(proposed.memory?.id ?? "")).status, "proposed");
+  assert.equal(
+    (await call(client, "recall_memories", { query: "x", limit: -1 })).output.memories.length,
+    0,
+  );
+});
+
+test("an interface finds in a message what was written, and undoes it", async () => {
+  const { client } = somebody();
+  const model = saying([{ tool: "save_memory", input: { content: "Likes tea" } }, "Noted."]);
+  const result = streamText({
+    model: model as never,
+    tools: quipuTools({ client }),
+    stopWhen: stepCountIs(2),
+    prompt: "Go.",
+  });
+  let message: UIMessage | undefined;
+  for await (const state of readUIMessageStream({ stream: result.toUIMessageStream() }))
+    message = state;
+  const events = memoryEvents(message ?? { parts: [] });
+  assert.deepEqual(
+    events.map(({ type }) => type),
+    ["memory.saved"],
+  );
+  await client.operations.undo(events[0] ?? "");
+  assert.equal((await client.memories.list().all()).length, 0);
+});
+
+test("memory that cannot be reached is told as such", async () => {
+  const tools = quipuTools({ url: "http://127.0.0.1:1", user: "alice", retries: 0 });
+  const run = tools.save_memory.execute as (input: object, options: object) => Promise<MemoryWrite>;
+  const output = await run({ content: "x" }, {});
+  assert.equal(output.error, "unreachable");
+  assert.match(output.message, /go on without it/);
+});
+
+test("the tools weigh little in every prompt, and let no model say whose memory it wants", async () => {
+  let bytes = 0;
+  for (const [name, { description, inputSchema }] of Object.entries(quipuTools())) {
+    const schema = await asSchema(inputSchema as never).jsonSchema;
+    const text = JSON.stringify({ name, description, schema });
+    assert.doesNotMatch(text, /"user"|tenant/);
+    assert.equal((schema as { additionalProperties?: unknown }).additionalProperties, false);
+    bytes += text.length;
+  }
+  console.log(`eight tools in ${bytes} bytes`);
+  assert.ok(bytes < 6000);
+});

@@ -1,0 +1,127 @@
+// Events as they happen, told by a scripted server: the parser, and going on after a lost line.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { eventStream, Quipu, QuipuError } from "@quipu/client";
+
+import { answer, real, scripted, somebody } from "./servers.ts";
+
+async function read(text: string, cut: number) {
+  const bytes = new TextEncoder().encode(text);
+  async function* chunks() {
+    for (let from = 0; from < bytes.length; from += cut) yield bytes.subarray(from, from + cut);
+  }
+  const all = [];
+  for await (const message of eventStream(chunks())) all.push(message);
+  return all;
+}
+
+test("a stream is read alike however it is cut", async () => {
+  const stream =
+    '\uFEFF: hello\nretry: 20\n\nid: 1\nevent: save\ndata: {"a":\ndata: "é"}\n\n' +
+    "id:2\r\nevent:undo\r\ndata:x\r\n\r\ndata: y\rid: 3\r\r: still here\n\ndata\n\n" +
+    "id: 4\n\nid: 5\ndata: broken off";
+  const expected = [
+    { id: "", event: "message", data: "", retry: 20 },
+    { id: "1", event: "save", data: '{"a":\n"é"}', retry: undefined },
+    { id: "2", event: "undo", data: "x", retry: undefined },
+    { id: "3", event: "message", data: "y", retry: undefined },
+    { id: "3", event: "message", data: "", retry: undefined },
+    { id: "4", event: "message", data: "", retry: undefined },
+  ];
+  for (const cut of [1, 2, 3, 5, 7, 1000]) assert.deepEqual(await read(stream, cut), expected);
+});
+
+const data = (n: number) =>
+  JSON.stringify({ id: `op_${n}`, verb: "save", memory_ids: [`mem_${n}`], at: "2026-11-15" });
+
+/** Tells of a hundred operations, losing the line after every third and sometimes mid-message. */
+async function leaky() {
+  const starts: (string | undefined)[] = [];
+  const url = await scripted((request, response) => {
+    const last = request.headers["last-event-id"] as string | undefined;
+    starts.push(last);
+    if (starts.length % 4 === 0) return answer(response, 503, { code: "unavailable", status: 503 });
+    response.writeHead(200, { "content-type": "text/event-stream" });
+    response.write("retry: 1\n\n");
+    let next = Number(last ?? 0) + 1;
+    for (const stop = next + 3; next < stop; next++) {
+      response.write(`id: ${next}\nevent: save\ndata: ${data(next)}\n\n`);
+    }
+    response.write(`id: ${next}\nevent: save\nda`);
+    setTimeout(() => request.socket.destroy(), 2);
+  });
+  return { url, starts };
+}
+
+test("events go on after a lost connection without a gap and without a double", async () => {
+  const { url, starts } = await leaky();
+  const seen: string[] = [];
+  for await (const event of new Quipu({ url }).events({ after: "10" })) {
+    seen.push(event.operation.id);
+    assert.equal(event.verb, "save");
+    assert.equal(`op_${event.id}`, event.operation.id);
+    if (seen.length === 100) break;
+  }
+  assert.deepEqual(
+    seen,
+    Array.from({ length: 100 }, (_, n) => `op_${n + 11}`),
+  );
+  assert.equal(starts[0], "10");
+  assert.ok(starts.length > 30);
+});
+
+test("a refusal ends it", async () => {
+  let came = 0;
+  const url = await scripted((_, response) => {
+    came += 1;
+    answer(response, 401, { code: "unauthenticated", title: "t", status: 401 });
+  });
+  await assert.rejects(
+    async () => {
+      for await (const _ of new Quipu({ url }).events());
+    },
+    (error) => error instanceof QuipuError && error.code === "unauthenticated",
+  );
+  assert.equal(came, 1);
+});
+
+test("a caller who gives up ends it", async () => {
+  const url = await scripted((_, response) => {
+    response.writeHead(200, { "content-type": "text/event-stream" });
+    response.write(": here\n\n");
+  });
+  const given = new AbortController();
+  setTimeout(() => given.abort(new Error("enough")), 100);
+  await assert.rejects(async () => {
+    for await (const _ of new Quipu({ url }).events({ signal: given.signal }));
+  }, /enough/);
+});
+
+test("the real server tells what happens, and from where one likes", async (t) => {
+  const quipu = real(somebody());
+  await quipu.memories.save("Likes tea");
+  const told: string[] = [];
+  let first = "";
+  // The stream begins now, so what is to be told of has to come a little later.
+  const later = setTimeout(async () => {
+    await quipu.memories.save("Likes cake");
+    await quipu.memories.save("Likes coffee");
+  }, 500);
+  try {
+    for await (const event of quipu.events()) {
+      first ||= event.id;
+      const [id] = event.operation.memory_ids;
+      told.push(`${event.verb} ${(await quipu.memories.get(id ?? "")).content}`);
+      if (told.length === 2) break;
+    }
+  } catch (error) {
+    if (error instanceof QuipuError && error.status === 404) return t.skip("it has no events yet");
+    throw error;
+  } finally {
+    clearTimeout(later);
+  }
+  assert.deepEqual(told, ["save Likes cake", "save Likes coffee"]);
+  const rest: string[] = [];
+  for await (const event of quipu.events({ after: first, follow: false })) rest.push(event.verb);
+  assert.deepEqual(rest, ["save"]);
+});

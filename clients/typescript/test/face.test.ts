@@ -1,0 +1,71 @@
+// Every method of the face leads to an operation of its own, and it is told which operations have none.
+import assert from "node:assert/strict";
+import { readFile } from "node:fs/promises";
+import { test } from "node:test";
+import { type Pages, Quipu } from "@quipu/client";
+
+interface Description {
+  paths: Record<string, Record<string, { operationId: string }>>;
+}
+
+const source = process.env.QUIPU_OPENAPI ?? assert.fail("QUIPU_OPENAPI is not set");
+const { paths } = JSON.parse(await readFile(source, "utf8")) as Description;
+
+/** The operation that a request would reach, told from its method and path. */
+function operationOf(method: string, pathname: string): string | undefined {
+  const fits = (path: string) =>
+    new RegExp(`^${path.replaceAll(/\{\w+\}/g, "[^/]+")}$`).test(pathname);
+  // A path without names wins over one with names, as it does in the server.
+  const path = Object.keys(paths)
+    .filter(fits)
+    .sort((a, b) => a.split("{").length - b.split("{").length)[0];
+  return path && paths[path]?.[method.toLowerCase()]?.operationId;
+}
+
+test("every method leads to an operation", async () => {
+  const reached: (string | undefined)[] = [];
+  const quipu = new Quipu({
+    fetch: async (input, init) => {
+      const { pathname } = new URL(String(input));
+      const found = operationOf(init?.method ?? "GET", pathname);
+      assert.ok(found, `${init?.method} ${pathname} is no operation`);
+      reached.push(found);
+      return Response.json({ data: [], revoked: [] });
+    },
+  });
+  const groups: [string, unknown][] = Object.entries(quipu).filter(
+    ([group]) => group !== "settings",
+  );
+  const own = ["clusters", "dependents", "retrieval", "state", "export", "ready"] as const;
+  groups.push(["quipu", Object.fromEntries(own.map((name) => [name, quipu[name].bind(quipu)]))]);
+  let methods = 0;
+  for (const [group, face] of groups) {
+    for (const [name, method] of Object.entries(face as Record<string, unknown>)) {
+      if (typeof method !== "function") continue;
+      const call = method as (...args: unknown[]) => unknown;
+      const before = reached.length;
+      const args =
+        group === "review" && name === "answer"
+          ? [{ method: "POST", path: "/api/memory/mem_1/confirm", body: {} }]
+          : ["x", "y"];
+      const answer = call(...args) as Pages<unknown> | Promise<unknown>;
+      await ("page" in answer ? answer.page() : answer);
+      assert.equal(reached.length, before + 1, `${group}.${name} asks once`);
+      methods += 1;
+    }
+  }
+  // `review.answer` sends what the server told it to; every other method has an operation of its own.
+  const twice = reached.filter((operation, at) => reached.indexOf(operation) !== at);
+  assert.deepEqual(twice, ["confirm_memory"]);
+  assert.ok(methods > 70, `${methods} methods were tried`);
+  const all = Object.values(paths).flatMap((path) => Object.values(path).map((o) => o.operationId));
+  const left = all.filter((operation) => !reached.includes(operation));
+  console.log(`${methods} methods; only by request(): ${left.join(", ") || "none"}`);
+});
+
+test("the check notices an operation that is not there", () => {
+  assert.equal(operationOf("GET", "/api/memory/stats"), "get_stats");
+  assert.equal(operationOf("GET", "/api/memory/mem_1"), "get_memory");
+  assert.equal(operationOf("POST", "/api/memory/mem_1"), undefined);
+  assert.equal(operationOf("GET", "/api/memories"), undefined);
+});

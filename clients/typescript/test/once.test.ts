@@ -1,0 +1,44 @@
+// A write happens once, though its answer is lost on the way: the real server behind a lossy proxy.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { Quipu } from "@quipu/client";
+import { type Fault, lossy, real, somebody } from "./servers.ts";
+
+const turns = [
+  { role: "user", content: "I moved to Lisbon in March." },
+  { role: "assistant", content: "How do you like it?" },
+];
+
+/** Appends and saves through the proxy, and counts what the server then holds. */
+async function write(fault: Fault): Promise<{ turns: number; operations: number; quipu: Quipu }> {
+  const user = somebody();
+  const quipu = real(user, { url: await lossy(fault) });
+  await quipu.sessions.append("chat-1", turns);
+  const saved = await quipu.memories.save("Lives in Lisbon");
+  await quipu.memories.update(saved.memory?.id ?? "", "Lives in Porto");
+  const there = real(user);
+  return {
+    turns: (await there.sessions.turns("chat-1").all()).length,
+    operations: (await there.operations.list().all()).length,
+    quipu: there,
+  };
+}
+
+test("answers are lost, and each write happens once", async () => {
+  const fault: Fault = { lose: 2 };
+  const { turns, operations, quipu } = await write(fault);
+  assert.equal(fault.lose, 0);
+  assert.equal(fault.seen, 5, "three writes, two of them sent again");
+  assert.equal(turns, 2);
+  assert.equal(operations, 2);
+  assert.deepEqual(
+    (await quipu.memories.list().all()).map((memory) => memory.content),
+    ["Lives in Porto"],
+  );
+});
+
+test("the check notices a write that happened twice", async () => {
+  const fault: Fault = { lose: 2, strip: "idempotency-key" };
+  const { turns } = await write(fault);
+  assert.ok(turns > 2, "without its key a repeated write must show up as two");
+});

@@ -1,0 +1,81 @@
+// Servers for tests: scripted ones, a proxy that loses answers, and the way to the real one.
+import { createServer, type IncomingMessage, request, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { after } from "node:test";
+import { Quipu, type Settings } from "@quipu/client";
+
+/** The real server, which `run-tests` has started, and an admin key for it. */
+export function real(user: string, settings: Settings = {}): Quipu {
+  for (const name of ["QUIPU_URL", "QUIPU_KEY"]) {
+    if (!process.env[name]) throw new Error(`${name} is not set; start the tests with ./run-tests`);
+  }
+  return new Quipu({ user, ...settings });
+}
+
+/** A name that no other test has. */
+export function somebody(): string {
+  return `somebody-${crypto.randomUUID()}`;
+}
+
+/** Asks until there is an answer, for what is written behind another answer. */
+export async function eventually<T>(ask: () => Promise<T>): Promise<T> {
+  for (let tries = 0; ; tries++) {
+    try {
+      return await ask();
+    } catch (error) {
+      if (tries === 50) throw error;
+      await new Promise((done) => setTimeout(done, 100));
+    }
+  }
+}
+
+type Handler = (request: IncomingMessage, response: ServerResponse) => void;
+
+/** A server that does what it is told, until the tests of the file are over. */
+export async function scripted(handler: Handler): Promise<string> {
+  const server = createServer(handler);
+  await new Promise<void>((done) => server.listen(0, "127.0.0.1", done));
+  after(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+export interface Fault {
+  /** How many answers to lose: the request is carried out, and its caller hears nothing. */
+  lose: number;
+  /** A header to take away on the way, as a fault that a test must notice. */
+  strip?: string;
+  /** How many requests came. */
+  seen?: number;
+}
+
+/** Stands between a client and the real server, and loses the first answers to writes. */
+export function lossy(fault: Fault): Promise<string> {
+  fault.seen = 0;
+  return scripted((incoming, outgoing) => {
+    fault.seen = (fault.seen ?? 0) + 1;
+    const headers = { ...incoming.headers };
+    if (fault.strip) delete headers[fault.strip];
+    const target = new URL(incoming.url ?? "/", process.env.QUIPU_URL);
+    const onward = request(target, { method: incoming.method, headers }, (answer) => {
+      const lose = incoming.method !== "GET" && fault.lose > 0;
+      if (!lose) {
+        outgoing.writeHead(answer.statusCode ?? 502, answer.headers);
+        answer.pipe(outgoing);
+        return;
+      }
+      fault.lose -= 1;
+      // Read to its end, so that the write was acknowledged, to nobody.
+      answer.resume().on("end", () => incoming.socket.destroy());
+    });
+    incoming.pipe(onward);
+  });
+}
+
+export function answer(response: ServerResponse, status: number, body: unknown, headers = {}) {
+  const type = status < 400 ? "application/json" : "application/problem+json";
+  response.writeHead(status, { "content-type": type, "quipu-request-id": "req_1", ...headers });
+  response.end(JSON.stringify(body));
+}
