@@ -178,7 +178,7 @@ impl Serve {
             let _ = stream.set_nodelay(true);
         });
         let app = App::new(engine.clone(), door).with_mcp(self.mcp);
-        let gateway = Gateway::new(app.clone(), upstream);
+        let gateway = Gateway::new(app.clone(), upstream).with_deadline(self.upstream.deadline());
         let workers = Workers::start(&engine, self.workers);
         if let Some(hour) = self.scrub_at {
             tokio::spawn(scrub::nightly(connect, hour));

@@ -11,9 +11,6 @@ use crate::http::App;
 use crate::http::auth::{forbidden, user_of};
 use crate::http::error::Problem;
 
-/// How long the database may take to say who somebody is.
-const PATIENCE: Duration = Duration::from_millis(300);
-
 const KEY: HeaderName = HeaderName::from_static("x-quipu-key");
 const SESSION: HeaderName = HeaderName::from_static("x-quipu-session");
 const MODE: HeaderName = HeaderName::from_static("x-quipu-mode");
@@ -46,8 +43,8 @@ pub struct Guest {
 }
 
 impl Guest {
-    /// The guest these headers speak of, if they may come in.
-    pub async fn of(app: &App, headers: &HeaderMap) -> Result<Self, Refusal> {
+    /// The guest these headers speak of, if they may come in. The database has so long to say so.
+    pub async fn of(app: &App, headers: &HeaderMap, within: Duration) -> Result<Self, Refusal> {
         let mode = match text(headers, &MODE)? {
             None | Some("on") => Mode::On,
             Some("read-only") => Mode::ReadOnly,
@@ -64,7 +61,7 @@ impl Guest {
         if session.is_some_and(|name| !(1..=limits::NAME_CHARS).contains(&name.chars().count())) {
             return Err(malformed("`X-Quipu-Session` is 1 to 255 characters"));
         }
-        let admitted = app.admit_still(credential(headers), PATIENCE).await?;
+        let admitted = app.admit_still(credential(headers), within).await?;
         if mode != Mode::Off && !admitted.may(Permission::Read) {
             return Err(forbidden(Permission::Read).into());
         }

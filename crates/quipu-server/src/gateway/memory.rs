@@ -13,8 +13,6 @@ use quipu_models::protocol::{Prompt, Said};
 use crate::clock;
 use crate::http::search::QUERY_CHARS;
 
-/// How long a chat waits for its memory. Then it goes on with what is at hand.
-const DEADLINE: Duration = Duration::from_millis(300);
 /// How long memory goes on behind a chat that did not wait: the next message finds it ready.
 const LATE: Duration = Duration::from_secs(10);
 
@@ -24,6 +22,7 @@ pub async fn retrieve(
     caller: &Caller,
     said: &[Said],
     session: Option<&str>,
+    within: Duration,
 ) -> Context {
     let asked = said.iter().rev().find(|said| said.role == Role::User);
     let message: String = asked.map_or("", |said| &said.text).chars().take(QUERY_CHARS).collect();
@@ -42,7 +41,7 @@ pub async fn retrieve(
         context.degraded = vec![reason];
         context
     };
-    match tokio::time::timeout(DEADLINE, work).await {
+    match tokio::time::timeout(within, work).await {
         Ok(Ok(Ok(context))) => context,
         Ok(Ok(Err(error))) => {
             tracing::warn!(%error, "a chat goes on without memory");

@@ -52,6 +52,8 @@ struct Inner {
     app: App,
     upstream: Option<Upstream>,
     captures: Captures,
+    /// How long a chat waits for its memory. Then it goes on with what is at hand.
+    deadline: Duration,
     /// The chats of answers that the service itself keeps and can go on from.
     answers: Cache<(UserId, String), String>,
 }
@@ -61,7 +63,16 @@ impl Gateway {
     pub fn new(app: App, upstream: Option<Upstream>) -> Self {
         let captures = Captures::start(app.engine());
         let answers = Cache::builder().max_capacity(100_000).time_to_live(ANSWERS_KEPT).build();
-        Self(Arc::new(Inner { app, upstream, captures, answers }))
+        Self(Arc::new(Inner { app, upstream, captures, deadline: upstream::DEADLINE, answers }))
+    }
+
+    /// The same, with another limit to how long a chat waits. To be said before it is shared.
+    #[must_use]
+    pub fn with_deadline(mut self, deadline: Duration) -> Self {
+        if let Some(inner) = Arc::get_mut(&mut self.0) {
+            inner.deadline = deadline;
+        }
+        self
     }
 
     /// Returns once what was said so far has been kept, or when the time is over.
@@ -112,7 +123,7 @@ async fn responses(State(gateway): State<Gateway>, request: Request) -> Result<R
 async fn models(State(gateway): State<Gateway>, request: Request) -> Result<Response, Refusal> {
     let upstream = gateway.upstream()?;
     let (parts, _) = request.into_parts();
-    Guest::of(&gateway.0.app, &parts.headers).await?;
+    Guest::of(&gateway.0.app, &parts.headers, gateway.0.deadline).await?;
     let headers = upstream.headers(&parts.headers, false);
     let name = parts.uri.path().trim_start_matches("/v1/");
     // What climbs out of the list of models could reach whatever else the service keeps for its key.
@@ -134,7 +145,7 @@ async fn read(
     gateway: &Gateway,
     request: Request,
 ) -> Result<(Guest, request::Parts, Bytes), Refusal> {
-    let guest = Guest::of(&gateway.0.app, request.headers()).await?;
+    let guest = Guest::of(&gateway.0.app, request.headers(), gateway.0.deadline).await?;
     let (parts, body) = request.into_parts();
     let body = Request::from_parts(parts.clone(), body);
     let body = Bytes::from_request(body, &()).await.map_err(too_large)?;
@@ -161,7 +172,10 @@ async fn converse(
     let said = prompt.said();
     let session = gateway.session(&guest, &prompt, &said);
     let engine = gateway.0.app.engine();
-    let context = memory::retrieve(engine, &guest.caller, &said, session.as_deref()).await;
+    let context = {
+        let (caller, within) = (&guest.caller, gateway.0.deadline);
+        memory::retrieve(engine, caller, &said, session.as_deref(), within).await
+    };
     memory::put(&mut prompt, &context);
     let offered = tools::offer(&mut prompt, &guest);
     let due = guest.keeps.then(|| gateway.0.captures.expect());

@@ -16,11 +16,14 @@ use quipu_core::secret;
 use super::guest::bearer;
 use super::refusal::Refusal;
 
+/// How long a chat waits for its memory, unless told otherwise.
+pub const DEADLINE: Duration = Duration::from_millis(300);
+
 /// What clients send for a key that they do not need: they refuse to send none at all.
 const NO_KEY: &str = "quipu";
 
 /// Where the models are that answer chats.
-#[derive(Debug, Clone, Default, Args)]
+#[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Gateway")]
 pub struct UpstreamSettings {
     /// The service behind `/v1/chat/completions` and `/v1/responses`: anything that speaks the OpenAI
@@ -30,9 +33,17 @@ pub struct UpstreamSettings {
     /// The key for that service, where a client brings none of its own
     #[arg(long, env = "QUIPU_UPSTREAM_KEY", hide_env_values = true, value_name = "KEY")]
     upstream_key: Option<String>,
+    /// How long a chat waits for its memory, in milliseconds, before it goes on without
+    #[arg(long, env = "QUIPU_GATEWAY_DEADLINE", default_value_t = DEADLINE.as_millis() as u64,
+          value_name = "MS")]
+    gateway_deadline: u64,
 }
 
 impl UpstreamSettings {
+    pub fn deadline(&self) -> Duration {
+        Duration::from_millis(self.gateway_deadline)
+    }
+
     /// The service these settings describe, if they name one. They are checked here, at the start.
     pub fn open(&self) -> anyhow::Result<Option<Upstream>> {
         let set = |text: &Option<String>| text.clone().filter(|text| !text.trim().is_empty());

@@ -81,22 +81,30 @@ impl App {
         Ok(admitted)
     }
 
-    /// The same at a door that stays open: while the database cannot be asked, whoever was let in here
-    /// lately still is. Somebody it does not remember is turned away for now.
+    /// The same at a door that stays open: while the database cannot be asked, or not in time, whoever
+    /// was let in here lately still is. Somebody it does not remember has to wait for the database,
+    /// and is turned away for now if it does not answer.
     pub(crate) async fn admit_still(
         &self,
         text: Option<&str>,
-        patience: Duration,
+        within: Duration,
     ) -> Result<Admitted, Problem> {
-        match tokio::time::timeout(patience, self.admit_presenting(text)).await {
-            Ok(Ok(admitted)) => return Ok(admitted),
-            Ok(Err(problem)) if problem.is("unauthenticated") => return Err(problem),
-            Ok(Err(_)) | Err(_) => {}
+        let recalled = text.and_then(secret::parse).and_then(|presented| {
+            let kept = self.0.let_in.get(&presented.key_id)?;
+            kept.fits(&presented, clock::now())
+        });
+        let asking = self.admit_presenting(text);
+        let Some(recalled) = recalled else {
+            return asking.await.map_err(|problem| match problem.is("unauthenticated") {
+                true => problem,
+                false => Problem::of("unavailable"),
+            });
+        };
+        match tokio::time::timeout(within, asking).await {
+            Ok(Ok(admitted)) => Ok(admitted),
+            Ok(Err(problem)) if problem.is("unauthenticated") => Err(problem),
+            Ok(Err(_)) | Err(_) => Ok(recalled),
         }
-        let presented = text.and_then(secret::parse).ok_or_else(|| Problem::of("unavailable"))?;
-        let kept = self.0.let_in.get(&presented.key_id);
-        let kept = kept.and_then(|kept| kept.fits(&presented, clock::now()));
-        kept.ok_or_else(|| Problem::of("unavailable"))
     }
 
     /// Writes down that a key was used. Nobody waits for it, and nobody is refused over it.

@@ -52,7 +52,8 @@ async fn without_the_database_the_chat_goes_on() {
 
 #[tokio::test]
 async fn a_slow_database_is_not_waited_for() {
-    let stage = Stage::saying(Door::Keys, "Yes").await;
+    let limit = Duration::from_secs(1);
+    let stage = Stage::within(limit, Door::Keys, |_, asked| reply(asked, "Yes")).await;
     let (ada, direct) = stage.assistant("ada").await;
     direct.save("Likes tea").await;
     let ada = ada.with("x-quipu-session", "c");
@@ -64,7 +65,7 @@ async fn a_slow_database_is_not_waited_for() {
         .unwrap();
     let started = Instant::now();
     let slow = say(&ada, &["Hello", "Yes", "Again"]).await.expect(200);
-    assert!(started.elapsed() < Duration::from_millis(900), "{:?}", started.elapsed());
+    assert!(started.elapsed() < limit * 4, "{:?}", started.elapsed());
     assert_eq!(slow.header("quipu-degraded"), Some("database"));
     assert_eq!(slow.header("quipu-memories"), Some("1"), "what is at hand");
     admin.batch_execute("rollback").await.unwrap();

@@ -36,7 +36,7 @@ async fn an_answer_passes_byte_for_byte() {
 #[tokio::test]
 async fn a_refusal_of_the_service_passes_too() {
     let stage = Stage::open(Door::Keys, |_, _| {
-        let headers = "retry-after: 7\r\ncontent-type: application/json\r\ncontent-length: 21\r\n";
+        let headers = "retry-after: 7\r\ncontent-type: application/json\r\ncontent-length: 22\r\n";
         vec![Step::Send(head(429, headers)), Step::Send(b"{\"error\": \"not  now\"}\n".to_vec())]
     })
     .await;

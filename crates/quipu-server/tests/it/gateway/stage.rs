@@ -41,6 +41,15 @@ impl Stage {
         door: Door,
         script: impl Fn(usize, &Asked) -> S + Send + Sync + 'static,
     ) -> Self {
+        Self::within(Duration::from_secs(10), door, script).await
+    }
+
+    /// A stage whose gateway waits no longer than this for a memory.
+    pub async fn within<S: Into<Vec<Step>>>(
+        deadline: Duration,
+        door: Door,
+        script: impl Fn(usize, &Asked) -> S + Send + Sync + 'static,
+    ) -> Self {
         quipu_core::context::tokens::warm();
         let service = Server::start(script).await;
         let app = TestApp::start(door, 8, |router| router).await;
@@ -51,7 +60,8 @@ impl Stage {
         engine.settle_model(clock::now()).await.unwrap().unwrap();
         let upstream = Upstream::new(&format!("{}/v1", service.base), Some(SERVER_KEY)).unwrap();
         let own = App::new(engine.clone(), door);
-        let gateway = Gateway::new(own.clone(), Some(upstream));
+        // A busy machine must not look like a slow database; one test has a limit of its own.
+        let gateway = Gateway::new(own.clone(), Some(upstream)).with_deadline(deadline);
         let (base, server) = serve(router_with(own, gateway)).await;
         Self { app, service, line, base, engine, server }
     }
