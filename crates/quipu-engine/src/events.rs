@@ -24,10 +24,12 @@ const LOOK: Duration = Duration::from_secs(1);
 /// How many operations are read at a time.
 const PAGE: i64 = 100;
 
-/// Where each user's log ends, as far as this server knows, for those whom somebody listens to. Without
-/// a map nobody may listen any more.
+/// Where each user's log ends, as far as this server knows, for those whom somebody listens to.
+type Ends = HashMap<UserId, watch::Sender<Timestamp>>;
+
+/// Those who listen. Once there is no map, nobody may any more.
 #[derive(Clone)]
-pub(crate) struct Listeners(Arc<Mutex<Option<HashMap<UserId, watch::Sender<Timestamp>>>>>);
+pub(crate) struct Listeners(Arc<Mutex<Option<Ends>>>);
 
 impl Default for Listeners {
     fn default() -> Self {
@@ -36,7 +38,7 @@ impl Default for Listeners {
 }
 
 impl Listeners {
-    fn open(&self) -> MutexGuard<'_, Option<HashMap<UserId, watch::Sender<Timestamp>>>> {
+    fn open(&self) -> MutexGuard<'_, Option<Ends>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

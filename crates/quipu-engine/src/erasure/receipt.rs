@@ -76,7 +76,8 @@ impl Receipt {
                     erasure.erased_at
                 ),
                 "exports that were handed out".into(),
-                "what applications, and the providers of models, kept of what they were sent"
+                "what applications, receivers of webhooks and the providers of models kept of what \
+                 they were sent"
                     .into(),
             ],
             issued_at: now,

@@ -70,6 +70,14 @@ async fn every_question_is_answered_from_an_index_that_leads_with_the_user() {
             "operation_by_time",
         ),
         (
+            "what came after",
+            format!(
+                "select * from operation where user_id = '{user}' and recorded_at > now() \
+                 order by recorded_at limit 100"
+            ),
+            "operation_by_time",
+        ),
+        (
             "next number",
             format!(
                 "select max(number) from fact_version where user_id = '{user}' and fact_id = '{fact}'"
