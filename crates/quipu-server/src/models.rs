@@ -62,12 +62,24 @@ pub struct ModelSettings {
 }
 
 impl ModelSettings {
-    /// The folder of the settings, or the usual one below the person's own.
+    /// The folder of the settings; or the usual one below the person's own; or, as long as that is not
+    /// there, the one that came with the program.
     pub fn folder(&self) -> PathBuf {
+        if let Some(folder) = &self.models {
+            return folder.clone();
+        }
         let own = || std::env::var_os("HOME").map(PathBuf::from).unwrap_or_default();
         let data = || std::env::var_os("XDG_DATA_HOME").map(PathBuf::from);
-        let usual = || data().unwrap_or_else(|| own().join(".local/share")).join("quipu/models");
-        self.models.clone().unwrap_or_else(usual)
+        let usual = data().unwrap_or_else(|| own().join(".local/share")).join("quipu/models");
+        let program = std::env::current_exe().ok();
+        let beside = program.as_deref().and_then(|program| program.parent());
+        let came = beside
+            .into_iter()
+            .flat_map(|folder| [folder.join("models"), folder.join("../share/quipu/models")]);
+        match usual.is_dir() {
+            true => usual,
+            false => came.into_iter().find(|folder| folder.is_dir()).unwrap_or(usual),
+        }
     }
 
     /// The models these settings describe. A service's settings are checked here, at the start.

@@ -121,6 +121,10 @@ impl Demo {
             lines.push(format!("console: {url}/"));
         }
         lines.push("no model set: explicit saves and search work".into());
+        let tried = server.post("/api/memory/search", &json!({ "query": "dinner" })).await?;
+        if tried["model"].is_null() {
+            lines.push("found by words alone; by meaning too after: quipu model get potion".into());
+        }
         let at =
             if url == "http://127.0.0.1:7777" { String::new() } else { format!(" --url {url}") };
         lines.extend([

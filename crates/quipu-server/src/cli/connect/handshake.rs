@@ -181,10 +181,9 @@ async fn first_event(mut response: reqwest::Response) -> anyhow::Result<String> 
     while let Some(piece) = response.chunk().await? {
         text.push_str(&String::from_utf8_lossy(&piece));
         let data = text.lines().filter_map(|line| line.strip_prefix("data:")).map(str::trim);
-        let whole = data.filter(|data| serde_json::from_str::<Value>(data).is_ok());
-        if let Some(message) =
-            whole.last().filter(|_| text.ends_with("\n\n") || text.ends_with("\r\n\r\n"))
-        {
+        let mut whole = data.filter(|data| serde_json::from_str::<Value>(data).is_ok());
+        let ends = text.ends_with("\n\n") || text.ends_with("\r\n\r\n");
+        if let Some(message) = whole.next_back().filter(|_| ends) {
             return Ok(message.to_owned());
         }
     }

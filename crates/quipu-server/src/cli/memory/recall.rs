@@ -111,6 +111,11 @@ impl Recall {
             let name = plain(missing.as_str().unwrap_or_default());
             say(&paint(ODD, &format!("without the {name}: less was found than could be")))?;
         }
+        if found["model"].is_null() && memories.len() < self.limit {
+            let how = "looked for words alone; to find by meaning too: quipu model get potion, then \
+                       start the server again";
+            say(&paint(ODD, how))?;
+        }
         let ms = micros as f64 / 1000.0;
         let many = count(memories.len(), "memory", "memories");
         let looked = found["considered"].as_u64().unwrap_or(0);
