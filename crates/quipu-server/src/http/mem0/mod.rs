@@ -46,6 +46,7 @@ pub fn router() -> Router<App> {
         .route("/v1/memories/{id}/history/", get(history))
         .route("/v1/batch/", put(update_several).delete(forget_several))
         .route("/v1/entities/", get(entities))
+        .route("/v1/entities/{kind}/{name}/", delete(forget_entity))
         .route("/v2/entities/{kind}/{name}/", delete(forget_entity))
         .route("/memories", post(add).get(list_named).delete(forget_all))
         .route("/memories/{id}", get(get_one).put(update).delete(forget))

@@ -13,8 +13,9 @@ use super::super::App;
 use super::super::auth::Admin;
 use super::super::error::Problem;
 use super::super::request::{Asked, Named, Sent};
+use super::super::search::QUERY_CHARS;
 use super::filter::Filter;
-use super::{Parties, about, filtered, named, shape};
+use super::{Parties, about, filtered, malformed, named, shape};
 use crate::clock;
 
 /// How many memories are read at once.
@@ -44,6 +45,9 @@ pub(super) async fn search(
     let (filter, user) = filtered(&sent.body.filters, &sent.body.parties)?;
     let caller = about(&app, &headers, Permission::Read, user.as_deref()).await?;
     let Search { query, top_k, limit, threshold, rerank, .. } = &sent.body;
+    if query.chars().count() > QUERY_CHARS {
+        return Err(malformed(&format!("`query` has at most {QUERY_CHARS} characters")));
+    }
     let wanted = top_k.or(*limit).unwrap_or(10).min(MOST);
     let mut ask = Recall::about(query);
     ask.rerank = rerank.unwrap_or(true);

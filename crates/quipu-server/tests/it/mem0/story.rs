@@ -114,6 +114,8 @@ async fn lists_are_filtered_and_paged() {
     for filters in [json!({ "OR": [{ "user_id": "alice" }, { "user_id": "bob" }] }), json!([])] {
         assert_eq!(all(&mem0, filters).await.expect(400).at("/code"), "malformed_body");
     }
+    let endless = json!({ "query": "x".repeat(20_001), "filters": { "user_id": "alice" } });
+    mem0.post("/mem0/v3/memories/search/", endless).await.expect(400);
     mem0.delete("/mem0/v1/memories/?user_id=alice&agent_id=odd").await.expect(200);
     assert_eq!(texts(&all(&mem0, json!({ "user_id": "alice" })).await.expect(200)).len(), 3);
 }
