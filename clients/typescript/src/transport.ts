@@ -198,7 +198,7 @@ async function contentOf(response: Response): Promise<unknown> {
  * as it did at first, except where a secret is made, which it does not keep to show again.
  */
 function mayRepeat(method: Method, path: string): boolean {
-  return method !== "POST" || !/^\/api\/(keys|tokens)$/.test(path);
+  return method !== "POST" || !/^\/api\/(keys|tokens|webhooks)$/.test(path);
 }
 
 /** How long to wait before the next try: what the server says, or a random part of a growing time. */

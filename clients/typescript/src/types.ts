@@ -48,7 +48,7 @@ type BodyPart<O> = O extends { requestBody: { content: infer C } }
 /** What an operation takes: its path's names, its query, its body. */
 export type Input<O> = PathPart<O> & QueryPart<O> & BodyPart<O>;
 
-type Success<O> = O extends { responses: infer R } ? R[keyof R & (200 | 201 | 202)] : never;
+type Success<O> = O extends { responses: infer R } ? R[keyof R & (200 | 201 | 202 | 204)] : never;
 
 type Content<S> = S extends { content: { "application/json": infer T } }
   ? T

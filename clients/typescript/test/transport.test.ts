@@ -68,9 +68,12 @@ test("it gives up in the end, and says what the server said", async () => {
 });
 
 test("a secret is never asked for twice", async () => {
-  const { url, came } = await statuses([503, 201]);
-  await assert.rejects(new Quipu({ url }).keys.mintToken({ user: "alice" }));
-  assert.equal(came.length, 1);
+  const { url, came } = await statuses([503]);
+  const quipu = new Quipu({ url });
+  await assert.rejects(quipu.keys.mintToken({ user: "alice" }));
+  await assert.rejects(quipu.keys.create({ name: "mine" }));
+  await assert.rejects(quipu.send("POST", "/api/webhooks", { body: {} }));
+  assert.equal(came.length, 3);
 });
 
 test("Retry-After is honoured", async () => {
