@@ -103,6 +103,23 @@ fuzz-vault *args:
 erasure *args: _server
     cargo run --profile fast -p quipu-evals -- erasure "$@"
 
+# The model gateway beside a plain proxy, and with the database stopped; `--short` for CI.
+gateway *args: _server
+    cargo run --profile fast -p quipu-evals -- gateway "$@"
+
+# Everything the clients must pass, against the server that was just built.
+clients: _server
+    @url="$(scripts/postgres url)" && export DATABASE_URL="$url" QUIPU_BIN="$(just _binary)" && \
+      QUIPU="$QUIPU_BIN" clients/mcp-check/run && clients/typescript/run-tests && clients/python/run-tests
+
+# What a newcomer does, timed: a first memory, and two assistants connected and taken back.
+journeys: _server
+    scripts/journeys/first-memory "$(just _binary)"
+    scripts/journeys/connect "$(just _binary)"
+
+_binary:
+    @cargo metadata --format-version 1 --no-deps | python3 -c 'import json, sys; print(json.load(sys.stdin)["target_directory"] + "/fast/quipu")'
+
 # What recall costs beside a bare hybrid statement; needs --models DIR.
 recall *args: _server
     cargo run --profile fast -p quipu-evals -- recall "$@"
