@@ -119,7 +119,7 @@ impl Answer {
 }
 
 /// What a write did, and what it may be repeating.
-pub(super) fn written(outcome: &Outcome, similar: Vec<Memory>) -> Answer {
+pub(super) fn written(outcome: &Outcome, similar: &[Memory]) -> Answer {
     let Written { memory, event, message, .. } = Written::from(outcome);
     let mut message = harmless(&message);
     if let Some(memory) = &memory {
@@ -146,9 +146,9 @@ pub(super) fn written(outcome: &Outcome, similar: Vec<Memory>) -> Answer {
 }
 
 /// A list of memories for the model and as data.
-fn listed(head: String, briefs: Vec<Brief>, next: Option<String>, detailed: bool) -> Answer {
+fn listed(head: String, briefs: &[Brief], next: Option<String>, detailed: bool) -> Answer {
     let mut message = head;
-    for brief in &briefs {
+    for brief in briefs {
         let domain = brief.domain.as_ref().map(|name| format!(", {name}")).unwrap_or_default();
         let said = line(&brief.id, &brief.content);
         message.push_str(&format!("\n- {said} ({}{domain})", brief.category));
@@ -183,7 +183,7 @@ pub(super) fn page(page: &Page, next: Option<String>) -> Answer {
         0 => "Nothing is known here.".to_owned(),
         count => format!("{}, newest first:", many(count)),
     };
-    listed(head, briefs, next, false)
+    listed(head, &briefs, next, false)
 }
 
 pub(super) fn recalled(found: &Recalled) -> Answer {
@@ -196,7 +196,7 @@ pub(super) fn recalled(found: &Recalled) -> Answer {
         0 => "Nothing is remembered about this.".to_owned(),
         count => format!("{}, the best first:", many(count)),
     };
-    listed(head, briefs, None, true)
+    listed(head, &briefs, None, true)
 }
 
 /// Where a memory can be cited.

@@ -86,7 +86,7 @@ impl Acting<'_> {
                 return Ok(answer::document(&memory));
             }
         };
-        Ok(answer::written(&outcome, Vec::new()))
+        Ok(answer::written(&outcome, &[]))
     }
 
     async fn create(&self, mut sent: Arguments) -> Result<Answer, Problem> {
@@ -99,14 +99,15 @@ impl Acting<'_> {
         }
         let outcome = self.engine.save(&self.request(), new).await?;
         let near = similar(self.engine, &self.model, &outcome).await;
-        Ok(answer::written(&outcome, near.into_iter().map(|(memory, _)| memory).collect()))
+        let near: Vec<Memory> = near.into_iter().map(|(memory, _)| memory).collect();
+        Ok(answer::written(&outcome, &near))
     }
 
     /// Affirms a memory. A proposal is only ever confirmed by its person.
     async fn confirm(&self, named: &Target) -> Result<Answer, Problem> {
         let yes = Decision::Yes { digest: Some(String::new()), edit: Box::new(Edit::default()) };
         match self.engine.confirm(&self.request(), named, yes).await {
-            Ok(outcome) => Ok(answer::written(&outcome, Vec::new())),
+            Ok(outcome) => Ok(answer::written(&outcome, &[])),
             Err(error) => {
                 let refused = Problem::from(error);
                 if !refused.is("human_needed") {
@@ -122,7 +123,7 @@ impl Acting<'_> {
 
     /// The answer to a proposal: what became of it, and whether its person is to be asked.
     async fn answered(&self, outcome: &Outcome) -> Result<Answer, Problem> {
-        let plain = answer::written(outcome, Vec::new());
+        let plain = answer::written(outcome, &[]);
         match outcome.memories.first() {
             Some(memory) => self.agree(memory, plain).await,
             None => Ok(plain),
@@ -147,7 +148,7 @@ impl Acting<'_> {
         let named = Target::Id(waits.version.fact);
         let request = Request::new(self.person.clone(), clock::moment());
         let outcome = self.engine.confirm(&request, &named, decision).await?;
-        Ok(answer::written(&outcome, Vec::new()))
+        Ok(answer::written(&outcome, &[]))
     }
 
     /// A refusal, once more: where it is a shut domain, its person may be asked to open it, and if

@@ -149,7 +149,9 @@ fn fields(more: Value) -> Value {
 }
 
 fn takes(properties: Value, required: &[&str]) -> Value {
-    json!({ "type": "object", "properties": properties, "required": required })
+    let mut schema = json!({ "type": "object", "required": required });
+    schema["properties"] = properties;
+    schema
 }
 
 static TOOLS: LazyLock<Vec<Tool>> = LazyLock::new(|| {
