@@ -50,7 +50,7 @@ First steps:
   quipu demo                                  a memory to look around in; nothing to set up
   quipu serve                                 your own, on http://127.0.0.1:7777, for this machine only
   quipu save I only do index funds            remember something
-  quipu recall what do I invest in            find what bears on a question
+  quipu recall which funds do I hold          find what bears on a question
   quipu connect                               let the assistants on this machine use it
 
 For others to use it:

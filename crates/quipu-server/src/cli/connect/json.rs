@@ -352,6 +352,7 @@ mod tests {
             "{\"mcpServers\":{\"o\":{\"a\":\"}\"}},\"b\":2}",
             "// mine\n{\n  /* all */ \"x\": \"// no\",\n  \"mcpServers\": {\n    \"o\": {}, // keep\n  },\n}\n",
             "{\n  \"mcpServers\": {\n    \"o\": {} // keep\n  }\n}\n",
+            "{\n  \"mcpServers\": {\n    \"o\": { \"a\": \"x\\\" } // , \\\\\" }\n  }\n}\n",
             "\u{feff}{\n  \"mcpServers\": {\n    \"o\": {}\n  }\n}\n",
         ] {
             there_and_back(text);

@@ -118,7 +118,8 @@ impl Log {
         let editions = versions.iter().filter_map(|version| version["version"].as_u64()).max();
         let editions = usize::try_from(editions.unwrap_or(0)).unwrap_or(0);
         let many = count(editions, "edition", "editions");
-        say(&paint(DIM, &format!("{many}, {} operations", operations.len())))
+        let written = count(operations.len(), "operation", "operations");
+        say(&paint(DIM, &format!("{many}, {written}")))
     }
 }
 

@@ -12,7 +12,7 @@ use crate::clock;
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  quipu recall what do I invest in
+  quipu recall which funds do I hold
   quipu recall 'where should we eat' --explain
   quipu recall 'where do I live' --as-of 2025-06-01       what held then
   quipu recall 'the trip to Kyoto' --turns 5              also what was said in chats")]
@@ -140,7 +140,8 @@ fn explain(number: usize, words: &str, item: &Value) -> anyhow::Result<()> {
         say(&format!("   has the words: {}", matched.join(", ")))?;
     }
     for arm in why["arms"].as_array().unwrap_or(&Vec::new()) {
-        let (rank, score) = (&arm["rank"], arm["score"].as_f64().unwrap_or(0.0));
+        let rank = arm["rank"].as_u64().unwrap_or(0);
+        let score = arm["score"].as_f64().unwrap_or(0.0);
         say(&paint(DIM, &format!("   {:<16} rank {rank:<4} score {score:.3}", field(arm, "arm"))))?;
     }
     Ok(())
