@@ -64,7 +64,8 @@ pub struct Recall {
     pub rerank: bool,
     /// Only memories that the question names: by their key or by one of their tags.
     pub precise: bool,
-    /// The session it is asked in: the same question there is answered from memory for a while.
+    /// The session it is asked in: its own turns are before everybody's eyes and not looked for, and
+    /// the same question there is answered from memory for a while.
     pub session: Option<String>,
 }
 
@@ -411,7 +412,11 @@ fn look(
                 None => turn.role == Role::User,
             })
         };
-        let may = |unit: &Unit| session.is_none_or(|session| unit.session == session);
+        let here = ask.session.as_deref().and_then(|name| index.session_number(name));
+        let may = |unit: &Unit| {
+            session.is_none_or(|session| unit.session == session)
+                && (here.is_none() || unit.session != here)
+        };
         let sight = Sight { there: &there, among: &of_role, may: &may };
         said = rank(index, question, Of::Turn, &ask.tuning, &sight, turns);
     }

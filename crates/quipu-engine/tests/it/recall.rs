@@ -221,6 +221,29 @@ async fn an_interrupted_reembedding_goes_on_where_it_stopped() {
     assert_eq!(story.engine.lacking("other").await.unwrap(), (300, 0));
 }
 
+#[tokio::test]
+async fn a_chat_is_not_told_what_was_said_in_it() {
+    let story = story_with(vec![Arc::new(Scripted::local(32))]).await;
+    for (chat, words) in [("chat", "My canary sings at dawn"), ("before", "My canary is yellow")] {
+        story.engine.append_turns(&story.request(), chat, vec![said(words)]).await.unwrap();
+    }
+    let mut ask = Ask::about("What about my canary?");
+    (ask.turns, ask.within) = (Some(5), Duration::from_secs(60));
+    for (chat, told, seen) in [("chat", "yellow", "dawn"), ("before", "dawn", "yellow")] {
+        ask.session = Some(chat.to_owned());
+        let context = story.engine.retrieve(&story.alice(), &ask, story.moment()).await.unwrap();
+        let given = &context.dynamic.content;
+        assert!(given.contains(told) && !given.contains(seen), "{chat}: {given}");
+    }
+    // Asked in no chat, or in a new one, both were said before.
+    for chat in [None, Some("new".to_owned())] {
+        ask.session = chat;
+        let context = story.engine.retrieve(&story.alice(), &ask, story.moment()).await.unwrap();
+        let given = &context.dynamic.content;
+        assert!(given.contains("dawn") && given.contains("yellow"), "{given}");
+    }
+}
+
 /// The tables that hold something of what recall and contexts are made of.
 const DERIVED: [&str; 8] =
     ["session", "turn", "recall_state", "passage", "embedding", "baseline", "retrieval", "usage"];
