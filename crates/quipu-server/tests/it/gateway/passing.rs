@@ -1,6 +1,6 @@
 //! What passes: every byte of an answer, every field of a request, and no key of ours.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use quipu_models::scripted::server::{Step, head, nobody};
 use quipu_server::gateway::{Gateway, Upstream};
@@ -50,22 +50,16 @@ async fn a_refusal_of_the_service_passes_too() {
 
 #[tokio::test]
 async fn the_first_words_do_not_wait_for_the_last() {
-    let piece = |word: &str| {
-        format!("data: {}\n\n", json!({"choices": [{"index": 0, "delta": {"content": word}}]}))
-    };
-    let (first, second) = (piece("One "), piece("two."));
-    let sent = format!("{first}{second}");
+    let first = "data: {\"choices\": [{\"index\":0,\"delta\":{\"content\":\"One \"}}]}\n\n";
     let stage = Stage::open(Door::Keys, move |_, _| {
         vec![
             Step::Send(head(200, "content-type: text/event-stream\r\n")),
-            Step::Send(first.clone().into()),
-            Step::Wait(Duration::from_secs(1)),
-            Step::Send(second.clone().into()),
+            Step::Send(first.into()),
+            Step::Hang,
         ]
     })
     .await;
     let (ada, _) = stage.assistant("ada").await;
-    let started = Instant::now();
     let mut answer = reqwest::Client::new()
         .post(format!("{}/v1/chat/completions", ada.base))
         .header("authorization", ada.header("authorization"))
@@ -74,13 +68,9 @@ async fn the_first_words_do_not_wait_for_the_last() {
         .send()
         .await
         .unwrap();
-    let begun = answer.chunk().await.unwrap().unwrap();
-    assert!(started.elapsed() < Duration::from_millis(900), "{:?}", started.elapsed());
-    let mut all = begun.to_vec();
-    while let Some(more) = answer.chunk().await.unwrap() {
-        all.extend_from_slice(&more);
-    }
-    assert_eq!(String::from_utf8(all).unwrap(), sent);
+    // The last words never come.
+    let begun = tokio::time::timeout(Duration::from_secs(60), answer.chunk()).await;
+    assert_eq!(begun.unwrap().unwrap().unwrap(), first.as_bytes());
 }
 
 #[tokio::test]
