@@ -23,7 +23,7 @@ use crate::http::event_name;
 const TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Where webhooks may be.
-#[derive(Debug, Clone, Args)]
+#[derive(Debug, Clone, Default, Args)]
 pub struct WebhookSettings {
     /// Let webhooks be on this machine and in private networks, also without TLS; otherwise they must
     /// be https on the public internet

@@ -102,6 +102,9 @@ impl Serve {
             index_memory: 512,
             workers: 2,
             policy: "balanced".into(),
+            upstream: UpstreamSettings::default(),
+            mcp: McpSettings::default(),
+            webhooks: WebhookSettings::default(),
             journal: ErasureJournal { erasure_journal: None },
             scrub_at: None,
             logging: Logging { log: "warn".into(), log_format: LogFormat::Text },
@@ -177,7 +180,7 @@ impl Serve {
             // Answers are single small writes; waiting to fill a packet only adds latency.
             let _ = stream.set_nodelay(true);
         });
-        let app = App::new(engine.clone(), door).with_mcp(self.mcp);
+        let app = App::new(engine.clone(), door).with_mcp(self.mcp.clone());
         let gateway = Gateway::new(app.clone(), upstream).with_deadline(self.upstream.deadline());
         let workers = Workers::start(&engine, self.workers);
         if let Some(hour) = self.scrub_at {

@@ -39,6 +39,14 @@ pub struct UpstreamSettings {
     gateway_deadline: u64,
 }
 
+impl Default for UpstreamSettings {
+    /// No service: the gateway says how to set one.
+    fn default() -> Self {
+        let gateway_deadline = DEADLINE.as_millis() as u64;
+        Self { upstream: None, upstream_key: None, gateway_deadline }
+    }
+}
+
 impl UpstreamSettings {
     pub fn deadline(&self) -> Duration {
         Duration::from_millis(self.gateway_deadline)
