@@ -243,7 +243,21 @@ pub fn erase(
     let ids: Vec<Uuid> = turns.iter().map(|id| id.uuid()).collect();
     let names: Vec<String> = turns.iter().map(ToString::to_string).collect();
     let stories: Vec<Uuid> = episodes.iter().map(|id| id.uuid()).collect();
-    const BY_NAME: [&str; 3] = [
+    // A prompt that was given a fact may quote the very version that goes, and names only the fact.
+    macro_rules! quoting {
+        ($table:literal) => {
+            concat!(
+                "delete from ",
+                $table,
+                " where user_id = $1 and facts && array(select fact_id from fact_version \
+                   where user_id = $1 and turns && $2)"
+            )
+        };
+    }
+    const BY_NAME: [&str; 6] = [
+        quoting!("baseline"),
+        quoting!("portrait"),
+        quoting!("retrieval"),
         "delete from passage where user_id = $1 and source_id in \
           (select version_id from fact_version where user_id = $1 and turns && $2)",
         // What is known now has been replaced before this, unless its person stated it.

@@ -22,6 +22,9 @@ use crate::learning::room::{Cast, Room};
 pub struct Args {
     #[arg(long, default_value_t = 1_000)]
     pub histories: usize,
+    /// The number of the first, to live one again or to go on.
+    #[arg(long, default_value_t = 0)]
+    pub from: u64,
     /// How many steps each history has.
     #[arg(long, default_value_t = 16)]
     pub steps: usize,
@@ -98,7 +101,7 @@ pub async fn run(args: Args) -> Result<()> {
     println!("seed {}", args.seed);
     let began = Instant::now();
     let counts = Counts::default();
-    let next = AtomicU64::new(0);
+    let next = AtomicU64::new(args.from);
     // Each lane has a room of its own, so that nobody does another's jobs and a seed is a history.
     let lane = |_| async {
         let cast = Cast {
@@ -111,7 +114,7 @@ pub async fn run(args: Args) -> Result<()> {
         }
         loop {
             let number = next.fetch_add(1, Ordering::Relaxed);
-            if number >= args.histories as u64 {
+            if number >= args.from + args.histories as u64 {
                 return anyhow::Ok(());
             }
             let seed = args.seed.wrapping_mul(1_000_003).wrapping_add(number);
