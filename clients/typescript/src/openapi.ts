@@ -164,6 +164,16 @@ export interface paths {
          */
         post: operations["undo_operation"];
     };
+    "/api/events": {
+        /**
+         * Hear of operations as they happen.
+         * @description Server-sent events, one for each operation, in order: `event` is the verb, `data` the operation as
+         *     `GET /api/operations/{id}` shows it, `id` a place in the log. Sending the last `id` back as
+         *     `Last-Event-ID` goes on after it, without a gap and without anything twice. Without one the stream
+         *     begins now, and its first line gives the place to come back to.
+         */
+        get: operations["stream_events"];
+    };
     "/api/sessions": {
         /** List sessions. */
         get: operations["list_sessions"];
@@ -484,6 +494,34 @@ export interface paths {
          *     can answer proposals and open domains.
          */
         post: operations["mint_token"];
+    };
+    "/api/webhooks": {
+        /** The tenant's webhooks, without their secrets. */
+        get: operations["list_webhooks"];
+        /**
+         * Set up a webhook. Its secret is in this answer and nowhere else.
+         * @description It is told of every write that begins from now on, by a signed `POST` (Standard Webhooks) with ids
+         *     and the verb, and never with words of a memory.
+         */
+        post: operations["create_webhook"];
+    };
+    "/api/webhooks/{id}": {
+        /** Remove a webhook, with what is known about its deliveries. */
+        delete: operations["delete_webhook"];
+        /** Change a webhook, or switch it off and on. */
+        patch: operations["edit_webhook"];
+    };
+    "/api/webhooks/{id}/test": {
+        /** Send a webhook a test, and see how it is answered. */
+        post: operations["test_webhook"];
+    };
+    "/api/webhooks/{id}/deliveries": {
+        /** How the latest deliveries went, those that were given up among them; kept for thirty days. */
+        get: operations["list_deliveries"];
+    };
+    "/api/webhooks/{id}/replay": {
+        /** Send again what was sent before, under the same `webhook-id`s. */
+        post: operations["replay_webhook"];
     };
     "/healthz": {
         /** The process is alive. */
@@ -814,6 +852,58 @@ export interface components {
              */
             expires_in_minutes?: number | null;
         };
+        /** @description A webhook to set up. */
+        CreateWebhook: {
+            /**
+             * @description Where to post to: `https`, on the public internet.
+             * @example https://example.com/quipu
+             */
+            url: string;
+            /** @description Only these kinds of operation, such as `save` or `erase`; all of them if absent. */
+            verbs?: string[];
+        };
+        /** @description A webhook with its secret, shown this once. */
+        CreatedWebhook: components["schemas"]["WebhookView"] & {
+            /**
+             * @description What deliveries are signed with. It cannot be shown again.
+             * @example whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw
+             */
+            secret: string;
+        };
+        Deliveries: {
+            data: components["schemas"]["DeliveryView"][];
+        };
+        /** @description How a delivery went. */
+        DeliveryView: {
+            /**
+             * @description The operation that was told of; also the `webhook-id` it was sent with.
+             * @example op_01hx3v9d0kf7rtm4q5wz8yb2cc
+             */
+            id: string;
+            /** @description Whom it is about, by your own id for them. */
+            user: string;
+            /** @example save */
+            verb: string;
+            /** @description `delivered`; `waiting` to be tried again; `dead` after the last attempt. */
+            state: string;
+            /** Format: int32 */
+            attempts: number;
+            /**
+             * Format: int32
+             * @description What was last answered.
+             */
+            status?: number | null;
+            error?: string | null;
+            /** Format: date-time */
+            first_at: string;
+            /** Format: date-time */
+            last_at: string;
+            /**
+             * Format: date-time
+             * @description When it is tried again.
+             */
+            next_at?: string | null;
+        };
         /** @description A memory that rests on a source, and what would become of it. */
         DependentMemory: {
             memory: components["schemas"]["MemoryView"];
@@ -891,6 +981,13 @@ export interface components {
             title?: string | null;
             /** @description Put it aside, or take it up again. */
             archived?: boolean | null;
+        };
+        /** @description What to change about a webhook. What is absent stays. */
+        EditWebhook: {
+            url?: string | null;
+            verbs?: string[] | null;
+            /** @description `true` switches it on again and has it told of what it missed meanwhile. */
+            enabled?: boolean | null;
         };
         /** @description Episodes, the latest first. */
         EpisodePage: {
@@ -1096,7 +1193,7 @@ export interface components {
             /** @example job_01hx3v9d0kf7rtm4q5wz8yb2ca */
             id: string;
             /**
-             * @description `close`, `extract`, `title`, `compress` or `upkeep`.
+             * @description `close`, `extract`, `title`, `compress`, `retell`, `upkeep` or `deliver`.
              * @example extract
              */
             kind: string;
@@ -1621,6 +1718,22 @@ export interface components {
         Receipts: {
             data: components["schemas"]["SignedReceiptView"][];
         };
+        /** @description What to send again: everything since a time, or one delivery. */
+        ReplayWebhook: {
+            /** Format: date-time */
+            since?: string | null;
+            /**
+             * @description The id of one delivery. It is sent at once, whatever became of it before.
+             * @example op_01hx3v9d0kf7rtm4q5wz8yb2cc
+             */
+            delivery?: string | null;
+        };
+        /** @description What is sent again. */
+        Replayed: {
+            /** @description About how many users everything since the time is told again. */
+            users: number;
+            delivery?: components["schemas"]["DeliveryView"] | null;
+        };
         /** @description A use to report. */
         ReportUsage: {
             memory_id: string;
@@ -1973,6 +2086,17 @@ export interface components {
             /** Format: int32 */
             version: number;
         };
+        /** @description How a test went. */
+        TestedWebhook: {
+            /** @description Whether it was answered with a status between 200 and 299. */
+            delivered: boolean;
+            /**
+             * Format: int32
+             * @description What it was answered with, if it was.
+             */
+            status?: number | null;
+            error?: string | null;
+        };
         /** @description A time the question speaks of, as it says it. */
         TimeView: {
             /** @example last month */
@@ -2247,6 +2371,32 @@ export interface components {
             /** @description The digest of all paths and contents. The same memory gives the same files, to the byte. */
             sha256: string;
         };
+        /** @description A webhook, without its secret. */
+        WebhookView: {
+            /** @example whk_01hx3v9d0kf7rtm4q5wz8yb2cd */
+            id: string;
+            /** @example https://example.com/quipu */
+            url: string;
+            /** @description It is told of these kinds of operation; of all if there are none. */
+            verbs: string[];
+            /** Format: date-time */
+            created_at: string;
+            enabled: boolean;
+            /**
+             * Format: date-time
+             * @description Since when nothing is sent to it, and why.
+             */
+            disabled_at?: string | null;
+            disabled_because?: string | null;
+            /**
+             * Format: date-time
+             * @description Since when no delivery has arrived; null if the last one did.
+             */
+            failing_since?: string | null;
+        };
+        Webhooks: {
+            data: components["schemas"]["WebhookView"][];
+        };
         /** @description Why something was found. */
         WhyFoundView: {
             /** Format: float */
@@ -2330,6 +2480,10 @@ export type CreateKey = components['schemas']['CreateKey'];
 export type CreateLink = components['schemas']['CreateLink'];
 export type CreateMemory = components['schemas']['CreateMemory'];
 export type CreateUser = components['schemas']['CreateUser'];
+export type CreateWebhook = components['schemas']['CreateWebhook'];
+export type CreatedWebhook = components['schemas']['CreatedWebhook'];
+export type Deliveries = components['schemas']['Deliveries'];
+export type DeliveryView = components['schemas']['DeliveryView'];
 export type DependentMemory = components['schemas']['DependentMemory'];
 export type DependentsView = components['schemas']['DependentsView'];
 export type DetectAnswer = components['schemas']['DetectAnswer'];
@@ -2339,6 +2493,7 @@ export type DomainView = components['schemas']['DomainView'];
 export type Domains = components['schemas']['Domains'];
 export type EditMemory = components['schemas']['EditMemory'];
 export type EditSession = components['schemas']['EditSession'];
+export type EditWebhook = components['schemas']['EditWebhook'];
 export type EpisodePage = components['schemas']['EpisodePage'];
 export type EpisodeView = components['schemas']['EpisodeView'];
 export type ErasurePreview = components['schemas']['ErasurePreview'];
@@ -2391,6 +2546,8 @@ export type ReceiptKey = components['schemas']['ReceiptKey'];
 export type ReceiptSignature = components['schemas']['ReceiptSignature'];
 export type ReceiptView = components['schemas']['ReceiptView'];
 export type Receipts = components['schemas']['Receipts'];
+export type ReplayWebhook = components['schemas']['ReplayWebhook'];
+export type Replayed = components['schemas']['Replayed'];
 export type ReportUsage = components['schemas']['ReportUsage'];
 export type ResolveContradiction = components['schemas']['ResolveContradiction'];
 export type RetrievalView = components['schemas']['RetrievalView'];
@@ -2413,6 +2570,7 @@ export type StatsView = components['schemas']['StatsView'];
 export type StepView = components['schemas']['StepView'];
 export type TakenView = components['schemas']['TakenView'];
 export type TenantPolicyView = components['schemas']['TenantPolicyView'];
+export type TestedWebhook = components['schemas']['TestedWebhook'];
 export type TimeView = components['schemas']['TimeView'];
 export type TookView = components['schemas']['TookView'];
 export type TurnPage = components['schemas']['TurnPage'];
@@ -2435,6 +2593,8 @@ export type VaultPlan = components['schemas']['VaultPlan'];
 export type VaultProblem = components['schemas']['VaultProblem'];
 export type VaultSynced = components['schemas']['VaultSynced'];
 export type VaultView = components['schemas']['VaultView'];
+export type WebhookView = components['schemas']['WebhookView'];
+export type Webhooks = components['schemas']['Webhooks'];
 export type WhyFoundView = components['schemas']['WhyFoundView'];
 export type WhyView = components['schemas']['WhyView'];
 export type WindowView = components['schemas']['WindowView'];
@@ -3410,6 +3570,44 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Written"];
+                };
+            };
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    stream_events: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Go on after the event with this `id`; `Last-Event-ID` says the same and wins. From now on if
+                 *     neither is there.
+                 */
+                after?: string;
+                /** @description `false` ends the stream once everything up to now was sent; `true` if absent. */
+                follow?: boolean;
+            };
+            header?: {
+                /** @description The `id` of the last event that was received */
+                "Last-Event-ID"?: string | null;
+                /** @description Whose memory it is about, by your own id; needed with a key for the whole tenant. */
+                "X-Quipu-User"?: string;
+            };
+        };
+        responses: {
+            /** @description `data` of each event */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/event-stream": components["schemas"]["OperationView"];
                 };
             };
             default: {
@@ -5216,6 +5414,194 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["IssuedView"];
+                };
+            };
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_webhooks: {
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Webhooks"];
+                };
+            };
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    create_webhook: {
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CreateWebhook"];
+            };
+        };
+        responses: {
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CreatedWebhook"];
+                };
+            };
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    delete_webhook: {
+        parameters: {
+            path: {
+                /** @description The webhook's id */
+                id: string;
+            };
+        };
+        responses: {
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+            };
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    edit_webhook: {
+        parameters: {
+            path: {
+                /** @description The webhook's id */
+                id: string;
+            };
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["EditWebhook"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WebhookView"];
+                };
+            };
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    test_webhook: {
+        parameters: {
+            path: {
+                /** @description The webhook's id */
+                id: string;
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TestedWebhook"];
+                };
+            };
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_deliveries: {
+        parameters: {
+            query?: {
+                /** @description Only those that are `waiting`, `delivered` or `dead`. */
+                state?: string;
+                /** @description Between 1 and 200; 50 if absent. */
+                limit?: number;
+            };
+            path: {
+                /** @description The webhook's id */
+                id: string;
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Deliveries"];
+                };
+            };
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    replay_webhook: {
+        parameters: {
+            path: {
+                /** @description The webhook's id */
+                id: string;
+            };
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ReplayWebhook"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Replayed"];
                 };
             };
             default: {

@@ -15,6 +15,7 @@ use quipu_core::{
     Caller, Changes, Depth, Episode, EpisodeId, FactId, Fate, Going, JobKind, Operation,
     OperationId, Origin, Session, Sources, Stamp, State, Timestamp, TurnId, Verb, Version, Voice,
 };
+use quipu_store::cascade::Withdrawn;
 use quipu_store::erasure::{self, Erasure};
 use quipu_store::{Batch, Scope, cascade, erase, everything, fact, job, ledger, portrait, session};
 
@@ -369,14 +370,14 @@ pub(crate) async fn in_the_way(
         return Ok(None);
     }
     let turns: Vec<_> = turns.iter().map(|turn| turn.uuid()).collect();
-    let returns = |turn: &TurnId, session: &str| {
-        target.sources.as_ref().is_some_and(|sources| {
-            let whole = sources.session.as_deref() == Some(session);
-            sources.gone && (whole || sources.turns.contains(turn))
-        })
+    let back = target.sources.as_ref().filter(|sources| sources.gone);
+    // A turn that comes back is still gone if its chat went with another operation.
+    let missing = |gone: Withdrawn| {
+        let whole = back.is_some_and(|s| s.session.as_ref() == Some(&gone.session));
+        let itself = whole || back.is_some_and(|s| s.turns.contains(&gone.turn));
+        gone.alone.filter(|_| !itself).or(gone.with_session.filter(|_| !whole))
     };
-    let gone = cascade::withdrawn(scope, &turns).await?.into_iter();
-    Ok(gone.filter(|(turn, session, _)| !returns(turn, session)).map(|(.., by)| by).next())
+    Ok(cascade::withdrawn(scope, &turns).await?.into_iter().find_map(missing))
 }
 
 /// Brings sources back. `after` is the operation that took them away, after which some of what happened

@@ -66,21 +66,29 @@ pub async fn chats(scope: &Scope, turns: &[Uuid]) -> Result<Vec<(TurnId, String)
     })
 }
 
-/// Those of these turns that were taken away, alone or with their chat, each with its chat and the
-/// operation that did it.
-pub async fn withdrawn(
-    scope: &Scope,
-    turns: &[Uuid],
-) -> Result<Vec<(TurnId, String, OperationId)>> {
-    const SQL: &str = "select t.turn_id, t.session_id, coalesce(t.withdrawn_by, s.withdrawn_by) \
+/// A turn that was taken away, alone or with its chat or both, and the operations that did it.
+pub struct Withdrawn {
+    pub turn: TurnId,
+    pub session: String,
+    pub alone: Option<OperationId>,
+    pub with_session: Option<OperationId>,
+}
+
+/// Those of these turns that were taken away.
+pub async fn withdrawn(scope: &Scope, turns: &[Uuid]) -> Result<Vec<Withdrawn>> {
+    const SQL: &str = "select t.turn_id, t.session_id, t.withdrawn_by, s.withdrawn_by \
                          from turn t join session s \
                            on s.user_id = t.user_id and s.session_id = t.session_id \
                         where t.user_id = $1 and t.turn_id = any($2) \
                           and (t.withdrawn_by is not null or s.withdrawn_by is not null)";
     all(&scope.query(SQL, &[&scope.user().uuid(), &turns]).await?, |row| {
         let mut c = Columns::of(row, "turn");
-        let (turn, session) = (TurnId::from_uuid(c.take()?), c.take()?);
-        Ok((turn, session, OperationId::from_uuid(c.take()?)))
+        Ok(Withdrawn {
+            turn: TurnId::from_uuid(c.take()?),
+            session: c.take()?,
+            alone: c.take::<Option<Uuid>>()?.map(OperationId::from_uuid),
+            with_session: c.take::<Option<Uuid>>()?.map(OperationId::from_uuid),
+        })
     })
 }
 

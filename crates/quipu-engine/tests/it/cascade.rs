@@ -325,3 +325,19 @@ async fn an_undo_brings_nothing_back_whose_source_went_since() {
     story.engine.undo(&story.request(), first.operation.unwrap()).await.unwrap();
     assert!(is_heard_of(&story).await);
 }
+
+#[tokio::test]
+async fn a_turn_does_not_come_back_into_a_chat_that_went_since() {
+    let story = told(1).await;
+    let turn = opening(&story, "c0").await;
+    let first = story.engine.withdraw(&story.request(), &turn).await.unwrap().operation.unwrap();
+    let chat = Source::Session("c0".into());
+    let second = story.engine.withdraw(&story.request(), &chat).await.unwrap();
+    let by = second.operation.unwrap();
+    let blocked = story.engine.undo(&story.request(), first).await;
+    assert!(matches!(blocked, Err(Error::UndoBlocked(other)) if other == by));
+    assert!(memories(&story, Status::Active).await.is_empty());
+    story.engine.undo(&story.request(), by).await.unwrap();
+    story.engine.undo(&story.request(), first).await.unwrap();
+    assert!(is_heard_of(&story).await);
+}

@@ -141,17 +141,18 @@ impl Prompt {
 
     /// Goes on after the model has spoken and its calls were run, each with its id and what it gave.
     pub fn go_on(&mut self, spoken: Vec<Value>, outputs: &[(String, String)]) {
-        let (list, answer): (_, fn(&(String, String)) -> Value) = match self.protocol {
-            Protocol::Chat => (
-                self.body.get_mut("messages"),
-                |(id, text)| json!({"role": "tool", "tool_call_id": id, "content": text}),
-            ),
-            Protocol::Responses => (
-                self.body.get_mut("input"),
-                |(id, text)| json!({"type": "function_call_output", "call_id": id, "output": text}),
-            ),
+        let protocol = self.protocol;
+        let answer = |(id, text): &(String, String)| match protocol {
+            Protocol::Chat => json!({"role": "tool", "tool_call_id": id, "content": text}),
+            Protocol::Responses => {
+                json!({"type": "function_call_output", "call_id": id, "output": text})
+            }
         };
-        let Some(list) = list else { return };
+        let field = match protocol {
+            Protocol::Chat => "messages",
+            Protocol::Responses => "input",
+        };
+        let Some(list) = self.body.get_mut(field) else { return };
         if list.is_string() {
             *list = json!([{"role": "user", "content": list.take()}]);
         }

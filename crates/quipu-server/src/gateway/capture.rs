@@ -85,8 +85,8 @@ impl Captures {
         (round.caller.user.uuid(), &round.session).hash(&mut hash);
         let lane = usize::try_from(hash.finish() % LANES as u64).unwrap_or(0);
         let room = Arc::clone(&self.room).try_acquire_many_owned(round.bytes());
-        let sent = room.ok().map(|room| self.lanes[lane].send((round, Instant::now(), room)));
-        if !matches!(sent, Some(Ok(()))) {
+        let sent = |room| self.lanes[lane].send((round, Instant::now(), room)).is_ok();
+        if !room.is_ok_and(sent) {
             tracing::error!("too many rounds wait to be kept: one is lost");
         }
     }

@@ -1112,6 +1112,80 @@ def mint_token(body: params.MintToken) -> Call[models.Issued]:
     )
 
 
+def list_webhooks() -> Call[models.Webhooks]:
+    """The tenant's webhooks, without their secrets."""
+    return Call(
+        "GET",
+        "/api/webhooks",
+        answer=models.Webhooks,
+        again=True,
+    )
+
+
+def create_webhook(body: params.CreateWebhook) -> Call[models.CreatedWebhook]:
+    """Set up a webhook. Its secret is in this answer and nowhere else.
+
+    It is told of every write that begins from now on, by a signed `POST` (Standard Webhooks)
+    with ids and the verb, and never with words of a memory.
+    """
+    return Call(
+        "POST",
+        "/api/webhooks",
+        body=body,
+        answer=models.CreatedWebhook,
+    )
+
+
+def edit_webhook(id: str, body: params.EditWebhook | None = None) -> Call[models.Webhook]:
+    """Change a webhook, or switch it off and on."""
+    return Call(
+        "PATCH",
+        f"/api/webhooks/{quoted(id)}",
+        body=body or {},
+        answer=models.Webhook,
+    )
+
+
+def delete_webhook(id: str) -> Call[bytes]:
+    """Remove a webhook, with what is known about its deliveries."""
+    return Call(
+        "DELETE",
+        f"/api/webhooks/{quoted(id)}",
+        answer=bytes,
+    )
+
+
+def test_webhook(id: str) -> Call[models.TestedWebhook]:
+    """Send a webhook a test, and see how it is answered."""
+    return Call(
+        "POST",
+        f"/api/webhooks/{quoted(id)}/test",
+        answer=models.TestedWebhook,
+    )
+
+
+def list_deliveries(id: str, query: params.ListDeliveriesQuery | None = None) -> Call[models.Deliveries]:
+    """How the latest deliveries went, those that were given up among them; kept for thirty days.
+    """
+    return Call(
+        "GET",
+        f"/api/webhooks/{quoted(id)}/deliveries",
+        query=query,
+        answer=models.Deliveries,
+        again=True,
+    )
+
+
+def replay_webhook(id: str, body: params.ReplayWebhook | None = None) -> Call[models.Replayed]:
+    """Send again what was sent before, under the same `webhook-id`s."""
+    return Call(
+        "POST",
+        f"/api/webhooks/{quoted(id)}/replay",
+        body=body or {},
+        answer=models.Replayed,
+    )
+
+
 def healthz() -> Call[models.Alive]:
     """The process is alive."""
     return Call(

@@ -168,6 +168,46 @@ class CountsView(View):
     """Left out for another reason."""
 
 
+class CreatedWebhook(View):
+    """A webhook with its secret, shown this once."""
+    id: str
+    url: str
+    verbs: list[str]
+    """It is told of these kinds of operation; of all if there are none."""
+    created_at: datetime
+    enabled: bool
+    disabled_at: datetime | None = Field(default=None)
+    """Since when nothing is sent to it, and why."""
+    disabled_because: str | None = Field(default=None)
+    failing_since: datetime | None = Field(default=None)
+    """Since when no delivery has arrived; null if the last one did."""
+    secret: str
+    """What deliveries are signed with. It cannot be shown again."""
+
+
+class Deliveries(View):
+    data: list[Delivery]
+
+
+class Delivery(View):
+    """How a delivery went."""
+    id: str
+    """The operation that was told of; also the `webhook-id` it was sent with."""
+    user: str
+    """Whom it is about, by your own id for them."""
+    verb: str
+    state: str
+    """`delivered`; `waiting` to be tried again; `dead` after the last attempt."""
+    attempts: int
+    status: int | None = Field(default=None)
+    """What was last answered."""
+    error: str | None = Field(default=None)
+    first_at: datetime
+    last_at: datetime
+    next_at: datetime | None = Field(default=None)
+    """When it is tried again."""
+
+
 class DependentMemory(View):
     """A memory that rests on a source, and what would become of it."""
     memory: Memory
@@ -394,7 +434,7 @@ class Job(View):
     """A piece of work that waits, runs, or was given up."""
     id: str
     kind: str
-    """`close`, `extract`, `title`, `compress` or `upkeep`."""
+    """`close`, `extract`, `title`, `compress`, `retell`, `upkeep` or `deliver`."""
     session_id: str | None = Field(default=None)
     """The session it is about, if it is about one."""
     state: str
@@ -762,6 +802,13 @@ class Receipts(View):
     data: list[SignedReceipt]
 
 
+class Replayed(View):
+    """What is sent again."""
+    users: int
+    """About how many users everything since the time is told again."""
+    delivery: Delivery | None = Field(default=None)
+
+
 class Retrieval(View):
     """One retrieval: what it added to the baseline, and its trace."""
     id: str
@@ -947,6 +994,15 @@ class TenantPolicy(View):
     version: int
 
 
+class TestedWebhook(View):
+    """How a test went."""
+    delivered: bool
+    """Whether it was answered with a status between 200 and 299."""
+    status: int | None = Field(default=None)
+    """What it was answered with, if it was."""
+    error: str | None = Field(default=None)
+
+
 class Time(View):
     """A time the question speaks of, as it says it."""
     words: str
@@ -1128,6 +1184,25 @@ class Vault(View):
     """
 
 
+class Webhook(View):
+    """A webhook, without its secret."""
+    id: str
+    url: str
+    verbs: list[str]
+    """It is told of these kinds of operation; of all if there are none."""
+    created_at: datetime
+    enabled: bool
+    disabled_at: datetime | None = Field(default=None)
+    """Since when nothing is sent to it, and why."""
+    disabled_because: str | None = Field(default=None)
+    failing_since: datetime | None = Field(default=None)
+    """Since when no delivery has arrived; null if the last one did."""
+
+
+class Webhooks(View):
+    data: list[Webhook]
+
+
 class WhyFound(View):
     """Why something was found."""
     score: float
@@ -1181,6 +1256,8 @@ Clusters.model_rebuild()
 Context.model_rebuild()
 ContradictionList.model_rebuild()
 Contradiction.model_rebuild()
+CreatedWebhook.model_rebuild()
+Deliveries.model_rebuild()
 DependentMemory.model_rebuild()
 Dependents.model_rebuild()
 DetectAnswer.model_rebuild()
@@ -1213,6 +1290,7 @@ Portrait.model_rebuild()
 Portraits.model_rebuild()
 Problem.model_rebuild()
 Receipts.model_rebuild()
+Replayed.model_rebuild()
 ReviewItem.model_rebuild()
 Review.model_rebuild()
 SearchAnswer.model_rebuild()
@@ -1232,6 +1310,7 @@ Users.model_rebuild()
 VaultPlan.model_rebuild()
 VaultSynced.model_rebuild()
 Vault.model_rebuild()
+Webhooks.model_rebuild()
 WhyFound.model_rebuild()
 Why.model_rebuild()
 Window.model_rebuild()

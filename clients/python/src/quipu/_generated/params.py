@@ -178,6 +178,18 @@ class CreateUser(CreateUserOptions):
     """Your own id for the person."""
 
 
+class CreateWebhookOptions(TypedDict, total=False):
+    """What a `CreateWebhook` may leave out."""
+    verbs: Sequence[str]
+    """Only these kinds of operation, such as `save` or `erase`; all of them if absent."""
+
+
+class CreateWebhook(CreateWebhookOptions):
+    """A webhook to set up."""
+    url: str
+    """Where to post to: `https`, on the public internet."""
+
+
 class DetectRequest(TypedDict):
     """A message."""
     query: str
@@ -189,6 +201,14 @@ class EditSession(TypedDict, total=False):
     """Its new title."""
     archived: bool | None
     """Put it aside, or take it up again."""
+
+
+class EditWebhook(TypedDict, total=False):
+    """What to change about a webhook. What is absent stays."""
+    url: str | None
+    verbs: Sequence[str] | None
+    enabled: bool | None
+    """`true` switches it on again and has it told of what it missed meanwhile."""
 
 
 class MintTokenOptions(TypedDict, total=False):
@@ -266,6 +286,13 @@ class PutDomainOptions(TypedDict, total=False):
 class PutDomain(PutDomainOptions):
     """A domain of the tenant's own."""
     display_name: str
+
+
+class ReplayWebhook(TypedDict, total=False):
+    """What to send again: everything since a time, or one delivery."""
+    since: str | datetime | None
+    delivery: str | None
+    """The id of one delivery. It is sent at once, whatever became of it before."""
 
 
 class ReportUsageOptions(TypedDict, total=False):
@@ -633,3 +660,11 @@ class ListUsersQuery(TypedDict, total=False):
     """Between 1 and 200; 50 if absent."""
     cursor: str
     """`next_cursor` of the page before."""
+
+
+class ListDeliveriesQuery(TypedDict, total=False):
+    """What `list_deliveries` can be asked for."""
+    state: str
+    """Only those that are `waiting`, `delivered` or `dead`."""
+    limit: int
+    """Between 1 and 200; 50 if absent."""
