@@ -247,21 +247,21 @@ mod tests {
     use super::super::find;
     use super::*;
 
-    fn read(tool: &str, sent: Value) -> Value {
-        Value::Object(Arguments::read(find(tool).unwrap(), &sent).0)
+    fn read(tool: &str, sent: &Value) -> Value {
+        Value::Object(Arguments::read(find(tool).unwrap(), sent).0)
     }
 
     #[test]
     fn the_names_of_others_are_understood() {
         let update = json!({ "idOrSubstring": "tea", "new_content": "Likes mate" });
         let plain = json!({ "id": "tea", "content": "Likes mate" });
-        assert_eq!(read("update_preference", update), plain);
-        assert_eq!(read("forget", json!({ "text": "tea" })), json!({ "id": "tea" }));
-        let found = read("query_memory", json!({ "q": "tea", "topK": "3" }));
+        assert_eq!(read("update_preference", &update), plain);
+        assert_eq!(read("forget", &json!({ "text": "tea" })), json!({ "id": "tea" }));
+        let found = read("query_memory", &json!({ "q": "tea", "topK": "3" }));
         assert_eq!(found, json!({ "query": "tea", "limit": 3 }));
         let linked = json!({ "from": "a", "target_id": "b", "type": "supersedes" });
         let plain = json!({ "from_id": "a", "to_id": "b", "relation": "supersedes" });
-        assert_eq!(read("link_preferences", linked), plain);
+        assert_eq!(read("link_preferences", &linked), plain);
     }
 
     #[test]
@@ -273,10 +273,10 @@ mod tests {
             json!({ "arguments": "{\"content\":\"Likes tea\"}" }),
             json!("{\"memory\":\"Likes tea\"}"),
         ] {
-            assert_eq!(read("save_memory", sent), plain);
+            assert_eq!(read("save_memory", &sent), plain);
         }
-        assert_eq!(read("save_memory", json!([1])), json!({}));
-        let tagged = read("save_memory", json!({ "content": "x", "tags": "a, b" }));
+        assert_eq!(read("save_memory", &json!([1])), json!({}));
+        let tagged = read("save_memory", &json!({ "content": "x", "tags": "a, b" }));
         assert_eq!(tagged, json!({ "content": "x", "tags": ["a", "b"] }));
     }
 
@@ -284,6 +284,6 @@ mod tests {
     fn nobody_can_be_named() {
         let sent = json!({ "content": "x", "user_id": "bob", "X-Quipu-User": "bob", "origin": "user_said",
             "tenant": "t", "session_id": "s", "confirmed": true });
-        assert_eq!(read("save_memory", sent), json!({ "content": "x" }));
+        assert_eq!(read("save_memory", &sent), json!({ "content": "x" }));
     }
 }

@@ -32,7 +32,7 @@ async fn bridge(url: &str, key: &str, messages: &[Value]) -> (Option<i32>, Vec<V
     (output.status.code(), answers.collect(), said)
 }
 
-fn message(id: i64, method: &str, params: Value) -> Value {
+fn message(id: i64, method: &str, params: &Value) -> Value {
     json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params })
 }
 
@@ -43,8 +43,8 @@ async fn both_generations_of_the_protocol_pass_over_the_bridge() {
     let opening = json!({ "protocolVersion": "2025-06-18", "capabilities": { "elicitation": {} },
         "clientInfo": { "name": "test", "version": "1" } });
     let save = |word: &str| json!({ "name": "save_memory", "arguments": { "content": word } });
-    let mut discover = message(3, "server/discover", json!({}));
-    let mut newer = message(4, "tools/call", save("Likes mate"));
+    let mut discover = message(3, "server/discover", &json!({}));
+    let mut newer = message(4, "tools/call", &save("Likes mate"));
     for message in [&mut discover, &mut newer] {
         message["params"]["_meta"] = json!({
             "io.modelcontextprotocol/protocolVersion": NEWER,
@@ -53,9 +53,9 @@ async fn both_generations_of_the_protocol_pass_over_the_bridge() {
         });
     }
     let older = [
-        message(1, "initialize", opening),
+        message(1, "initialize", &opening),
         json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }),
-        message(2, "tools/call", save("Likes tea")),
+        message(2, "tools/call", &save("Likes tea")),
     ];
     let (code, answers, said) = bridge(&app.base, &key, &older).await;
     assert_eq!((code, said.as_str()), (Some(0), ""), "{answers:?}");
@@ -70,8 +70,8 @@ async fn both_generations_of_the_protocol_pass_over_the_bridge() {
 
 #[tokio::test]
 async fn a_bridge_that_leads_nowhere_says_what_to_do() {
-    let list = message(7, "tools/list", json!({}));
-    let (code, answers, said) = bridge("http://127.0.0.1:1", "", &[list.clone()]).await;
+    let list = message(7, "tools/list", &json!({}));
+    let (code, answers, said) = bridge("http://127.0.0.1:1", "", std::slice::from_ref(&list)).await;
     assert_eq!(code, Some(1));
     assert_eq!(answers[0]["id"], 7);
     assert!(
