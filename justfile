@@ -42,10 +42,12 @@ doc:
 deny:
     cargo deny check bans licenses sources
 
-# Prints openapi.json and docs/errors.md again from the code.
+# Prints openapi.json, docs/errors.md and what the clients have of them again from the code.
 docs:
     cargo run -q --bin quipu -- openapi > openapi.json
     cargo run -q --bin quipu -- errors > docs/errors.md
+    python3 clients/python/generate.py
+    npm --prefix clients/typescript run --silent generate
 
 # Runs the tests and accepts every changed snapshot; read the diff before committing it.
 bless *args:

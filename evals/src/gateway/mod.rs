@@ -289,7 +289,8 @@ impl Stand {
         let mut before: Vec<Value> = Vec::new();
         for turn in 0..50 {
             if turn % 10 == 5 {
-                let content = format!("{} {turn}", self.words.sentence(&mut rng));
+                // Each chat writes its own: what is known already would change nothing.
+                let content = format!("{} {}-{turn}", self.words.sentence(&mut rng), session(turn));
                 let memory = json!({"content": content, "importance": 0.9});
                 self.call(0, "/api/memory", memory).await?;
             }
