@@ -45,7 +45,7 @@ pub struct Args {
     /// The folder with the embedder potion; without it recall goes by words
     #[arg(long, env = "QUIPU_TEST_MODELS", value_name = "FOLDER")]
     models: Option<PathBuf>,
-    /// A real chat model to hold a short chat with, as http://host/v1
+    /// A real chat model to hold a short chat with, as `http://host/v1`
     #[arg(long, value_name = "URL")]
     llm: Option<String>,
     /// The server's program; by default `quipu` beside this one.

@@ -27,7 +27,7 @@ const NO_KEY: &str = "quipu";
 #[command(next_help_heading = "Gateway")]
 pub struct UpstreamSettings {
     /// The service behind `/v1/chat/completions` and `/v1/responses`: anything that speaks the OpenAI
-    /// protocol, as https://api.openai.com/v1 or http://localhost:11434/v1
+    /// protocol, as `https://api.openai.com/v1` or `http://localhost:11434/v1`
     #[arg(long, env = "QUIPU_UPSTREAM", value_name = "URL")]
     upstream: Option<String>,
     /// The key for that service, where a client brings none of its own

@@ -1,6 +1,6 @@
 //! The memory tools, once, for every door that lets an AI model call them.
 //!
-//! [`list`] says what a model may call and how; [`run`] does it. A tool is an operation of the API
+//! `list` says what a model may call and how; [`run`] does it. A tool is an operation of the API
 //! under a name that models know: its arguments become the same request, and the engine gives the
 //! same answer or the same denial. Whose memory it is was decided by the credential before a tool is
 //! called; nothing in the arguments can change it.

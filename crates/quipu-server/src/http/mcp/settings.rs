@@ -10,14 +10,14 @@ use crate::http::auth::is_loopback_name;
 
 #[derive(Debug, Clone, Default, Args)]
 pub struct McpSettings {
-    /// Where others reach this server, such as https://memory.example.com; then no other name of it
+    /// Where others reach this server, such as `https://memory.example.com`; then no other name of it
     /// is answered at /mcp
     #[arg(long, env = "QUIPU_PUBLIC_URL", value_name = "URL")]
     pub public_url: Option<String>,
     /// More names under which /mcp is answered, with commas between them
     #[arg(long, env = "QUIPU_ALLOWED_HOSTS", value_delimiter = ',', value_name = "HOST")]
     pub allowed_hosts: Vec<String>,
-    /// Sites whose pages may call /mcp, such as https://app.example.com, with commas between them
+    /// Sites whose pages may call /mcp, such as `https://app.example.com`, with commas between them
     #[arg(long, env = "QUIPU_ALLOWED_ORIGINS", value_delimiter = ',', value_name = "ORIGIN")]
     pub allowed_origins: Vec<String>,
     /// An OAuth server that gives out Quipu's credentials, to be named to assistants; Quipu has none
