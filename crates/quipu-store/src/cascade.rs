@@ -251,14 +251,22 @@ pub fn erase(
     let ids: Vec<Uuid> = turns.iter().map(|id| id.uuid()).collect();
     let names: Vec<String> = turns.iter().map(ToString::to_string).collect();
     let stories: Vec<Uuid> = episodes.iter().map(|id| id.uuid()).collect();
+    // A version that its person worded anew rests on no turn, and may still show what was once said.
+    macro_rules! cites {
+        () => {
+            "user_id = $1 and (turns && $2 or exists (select 1 \
+               from jsonb_array_elements(evidence) e where e ->> 'turn' = any($2)))"
+        };
+    }
     // A prompt that was given a fact may quote the very version that goes, and names only the fact.
     macro_rules! quoting {
         ($table:literal) => {
             concat!(
                 "delete from ",
                 $table,
-                " where user_id = $1 and facts && array(select fact_id from fact_version \
-                   where user_id = $1 and turns && $2)"
+                " where user_id = $1 and facts && array(select fact_id from fact_version where ",
+                cites!(),
+                ")"
             )
         };
     }
@@ -266,10 +274,14 @@ pub fn erase(
         quoting!("baseline"),
         quoting!("portrait"),
         quoting!("retrieval"),
-        "delete from passage where user_id = $1 and source_id in \
-          (select version_id from fact_version where user_id = $1 and turns && $2)",
+        concat!(
+            "delete from passage where user_id = $1 and source_id in \
+              (select version_id from fact_version where ",
+            cites!(),
+            ")"
+        ),
         // What is known now has been replaced before this, unless its person stated it.
-        "delete from fact_version where user_id = $1 and turns && $2 and known_until is not null",
+        concat!("delete from fact_version where ", cites!(), " and known_until is not null"),
         "delete from retrieval where user_id = $1 and exists (select 1 from unnest($2::text[]) t \
           where position(t in trace::text) > 0)",
     ];
