@@ -207,7 +207,7 @@ impl Engine {
                 let soon = now + SignedDuration::from_hours(24 * (IDEMPOTENCY_DAYS - 1));
                 let due = next_upkeep(job.user, now.max(next.min(soon)));
                 let id = crate::sessions::job_id(request, "upkeep");
-                job::queue_upkeep(&mut batch, &scope, id, due, now);
+                job::queue_sole(&mut batch, &scope, id, JobKind::Upkeep, due, now);
             }
             None => {
                 directory::look_after(&scope, false).await?;

@@ -148,16 +148,18 @@ pub fn queue(
     );
 }
 
-/// Has the scope's own user looked after by a time: a job that waits for longer is moved up.
-pub fn queue_upkeep(
+/// Has a job of the scope's own user done by a time, of a kind that there is one of for each user: one
+/// that waits for longer is moved up.
+pub fn queue_sole(
     batch: &mut Batch,
     scope: &Scope,
     id: JobId,
+    kind: JobKind,
     run_at: Timestamp,
     now: Timestamp,
 ) {
     const SQL: &str = "insert into job (user_id, tenant_id, job_id, kind, key, queued_at, run_at) \
-                       values ($1, $2, $3, 'upkeep', '', $4, $5) \
+                       values ($1, $2, $3, $4, '', $5, $6) \
                        on conflict (user_id, kind, key) where state = 'waiting' \
                        do update set run_at = least(job.run_at, excluded.run_at)";
     batch.push(
@@ -166,31 +168,7 @@ pub fn queue_upkeep(
             Box::new(scope.user().uuid()),
             Box::new(scope.tenant().uuid()),
             Box::new(id.uuid()),
-            Box::new(now),
-            Box::new(run_at),
-        ],
-    );
-}
-
-/// Has the tenant's webhooks told what was written about the scope's own user, by a time: a job that
-/// waits for longer is moved up.
-pub fn queue_delivery(
-    batch: &mut Batch,
-    scope: &Scope,
-    id: JobId,
-    run_at: Timestamp,
-    now: Timestamp,
-) {
-    const SQL: &str = "insert into job (user_id, tenant_id, job_id, kind, key, queued_at, run_at) \
-                       values ($1, $2, $3, 'deliver', '', $4, $5) \
-                       on conflict (user_id, kind, key) where state = 'waiting' \
-                       do update set run_at = least(job.run_at, excluded.run_at)";
-    batch.push(
-        SQL,
-        vec![
-            Box::new(scope.user().uuid()),
-            Box::new(scope.tenant().uuid()),
-            Box::new(id.uuid()),
+            Box::new(kind.as_str()),
             Box::new(now),
             Box::new(run_at),
         ],

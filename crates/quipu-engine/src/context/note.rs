@@ -2,7 +2,7 @@
 
 use quipu_core::context::block::{Item, LeftOut, Source};
 use quipu_core::job::next_upkeep;
-use quipu_core::{Caller, FactId, JobId, Timestamp};
+use quipu_core::{Caller, FactId, JobId, JobKind, Timestamp};
 use quipu_store::context as kept;
 use quipu_store::{Batch, directory, job};
 use serde_json::json;
@@ -42,7 +42,14 @@ impl Engine {
                 // What is kept for a while needs somebody to let go of it.
                 if directory::look_after(&scope, true).await? {
                     let mut batch = Batch::default();
-                    job::queue_upkeep(&mut batch, &scope, job, next_upkeep(user, new.at), new.at);
+                    job::queue_sole(
+                        &mut batch,
+                        &scope,
+                        job,
+                        JobKind::Upkeep,
+                        next_upkeep(user, new.at),
+                        new.at,
+                    );
                     scope.run(&batch).await?;
                 }
                 scope.commit().await

@@ -3,7 +3,7 @@
 use futures_util::try_join;
 use quipu_core::job::next_upkeep;
 use quipu_core::limits::REASONING_CHARS;
-use quipu_core::{Caller, FactId, Ids, RetrievalId, Timestamp, TurnId};
+use quipu_core::{Caller, FactId, Ids, JobKind, RetrievalId, Timestamp, TurnId};
 use quipu_store::context::{self as kept, Baseline, Retrieval, Stats, Usage, UsagePlace};
 use quipu_store::{Batch, erase, job};
 
@@ -103,7 +103,7 @@ impl Engine {
         kept::queue_usage(&mut batch, &scope, &usage);
         if OUTCOMES.contains(&usage.kind.as_str()) {
             let (id, due) = (job_id(request, "upkeep"), next_upkeep(scope.user(), usage.at));
-            job::queue_upkeep(&mut batch, &scope, id, due, usage.at);
+            job::queue_sole(&mut batch, &scope, id, JobKind::Upkeep, due, usage.at);
         }
         keep_answer(&mut batch, &scope, request, &usage, &[usage.fact]);
         scope.run(&batch).await?;

@@ -7,8 +7,8 @@ use futures_util::{future::OptionFuture, try_join};
 use quipu_core::recall::passage::{Passage, of_version};
 use quipu_core::time::{after, micros};
 use quipu_core::{
-    Caller, Changes, FactId, Ids, JobId, Link, Operation, OperationId, Sources, Stamp, State,
-    Timestamp, Verb, Version,
+    Caller, Changes, FactId, Ids, JobId, JobKind, Link, Operation, OperationId, Sources, Stamp,
+    State, Timestamp, Verb, Version,
 };
 use quipu_store::passage::{self, Change};
 use quipu_store::policy::{self, Standing};
@@ -218,7 +218,7 @@ impl Writing<'_> {
             let (id, now) =
                 (JobId::from_uuid(operation.id.uuid()), micros(self.request.moment.now));
             delivery::begin(&mut batch, scope, at);
-            job::queue_delivery(&mut batch, scope, id, now, now);
+            job::queue_sole(&mut batch, scope, id, JobKind::Deliver, now, now);
         }
         outcome.operation = Some(operation.id);
         let (engine, moment) = (self.engine, self.request.moment);

@@ -112,7 +112,14 @@ impl Engine {
         job::finish(&mut batch, scope, job);
         if !learned.is_empty() {
             let (id, now) = (job_id(request, "upkeep"), writing.stamp.at);
-            job::queue_upkeep(&mut batch, scope, id, next_upkeep(scope.user(), now), now);
+            job::queue_sole(
+                &mut batch,
+                scope,
+                id,
+                JobKind::Upkeep,
+                next_upkeep(scope.user(), now),
+                now,
+            );
         }
         if pass.last_turn < session.turns {
             let (id, now) = (job_id(request, "further"), writing.stamp.at);

@@ -412,10 +412,11 @@ fn look(
                 None => turn.role == Role::User,
             })
         };
+        // What was said in the chat that asks is before its eyes already, unless it asks for just that.
         let here = ask.session.as_deref().and_then(|name| index.session_number(name));
-        let may = |unit: &Unit| {
-            session.is_none_or(|session| unit.session == session)
-                && (here.is_none() || unit.session != here)
+        let may = |unit: &Unit| match session {
+            Some(session) => unit.session == session,
+            None => here.is_none() || unit.session != here,
         };
         let sight = Sight { there: &there, among: &of_role, may: &may };
         said = rank(index, question, Of::Turn, &ask.tuning, &sight, turns);

@@ -302,7 +302,7 @@ impl Engine {
         directory::look_after(scope, true).await?;
         let mut batch = Batch::default();
         let due = next_upkeep(scope.user(), now);
-        job::queue_upkeep(&mut batch, scope, job_id(request, "upkeep"), due, now);
+        job::queue_sole(&mut batch, scope, job_id(request, "upkeep"), JobKind::Upkeep, due, now);
         Ok(scope.run(&batch).await?)
     }
 }

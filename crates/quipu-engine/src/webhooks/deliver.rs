@@ -4,7 +4,7 @@
 use jiff::SignedDuration;
 use quipu_core::time::micros;
 use quipu_core::webhook::{DELIVERY_DAYS, GONE, PATIENCE, rest_after, wait_after};
-use quipu_core::{Delivery, DeliveryState, Operation, Timestamp, Webhook};
+use quipu_core::{Delivery, DeliveryState, JobKind, Operation, Timestamp, Webhook};
 use quipu_store::delivery::{self, Mark};
 use quipu_store::job::{self, Claimed};
 use quipu_store::{Batch, operation, webhook};
@@ -53,7 +53,14 @@ impl Engine {
         job::finish(&mut batch, &scope, job);
         delivery::sweep(&mut batch, &scope, now - SignedDuration::from_hours(24 * DELIVERY_DAYS));
         if let Some(at) = again {
-            job::queue_delivery(&mut batch, &scope, job_id(request, "deliver"), at, now);
+            job::queue_sole(
+                &mut batch,
+                &scope,
+                job_id(request, "deliver"),
+                JobKind::Deliver,
+                at,
+                now,
+            );
         }
         scope.run(&batch).await?;
         Ok(scope.commit().await?)

@@ -13,8 +13,8 @@ use futures_util::future::BoxFuture;
 use quipu_core::time::micros;
 use quipu_core::webhook::WEBHOOKS;
 use quipu_core::{
-    Delivery, DeliveryState, Ids, Operation, OperationId, TenantId, Timestamp, UserId, Verb,
-    Webhook, WebhookId,
+    Delivery, DeliveryState, Ids, JobKind, Operation, OperationId, TenantId, Timestamp, UserId,
+    Verb, Webhook, WebhookId,
 };
 use quipu_store::{Batch, Directory, delivery, directory, job, operation, webhook};
 
@@ -294,7 +294,7 @@ impl Engine {
         let mut seed = *user.uuid().as_bytes();
         seed.iter_mut().zip(id.uuid().as_bytes()).for_each(|(byte, more)| *byte ^= more);
         let mut batch = Batch::default();
-        job::queue_delivery(&mut batch, &scope, Ids::new(now, seed).job(), now, now);
+        job::queue_sole(&mut batch, &scope, Ids::new(now, seed).job(), JobKind::Deliver, now, now);
         scope.run(&batch).await?;
         Ok(scope.commit().await?)
     }

@@ -242,6 +242,12 @@ async fn a_chat_is_not_told_what_was_said_in_it() {
         let given = &context.dynamic.content;
         assert!(given.contains("dawn") && given.contains("yellow"), "{given}");
     }
+    // Who looks for words within the very chat finds them.
+    let mut recall = Recall::about("canary");
+    (recall.turns, recall.session) = (5, Some("chat".to_owned()));
+    recall.filter.session = Some("chat".to_owned());
+    let found = story.engine.recall(&story.alice(), &recall, story.now()).await.unwrap();
+    assert_eq!(found.turns.len(), 1, "{found:?}");
 }
 
 /// The tables that hold something of what recall and contexts are made of.
