@@ -495,6 +495,18 @@ export interface paths {
          */
         post: operations["mint_token"];
     };
+    "/api/sign-in": {
+        /** Who am I here? */
+        get: operations["get_sign_in"];
+        /** Sign in. The answer sets a cookie; nothing else is needed from then on. */
+        post: operations["sign_in"];
+        /** Sign out, here and for good. */
+        delete: operations["sign_out"];
+    };
+    "/api/sign-in/links": {
+        /** Make a link that signs one person in, once, within a quarter of an hour. Send it to nobody else. */
+        post: operations["make_sign_in_link"];
+    };
     "/api/webhooks": {
         /** The tenant's webhooks, without their secrets. */
         get: operations["list_webhooks"];
@@ -1258,6 +1270,14 @@ export interface components {
         Links: {
             data: components["schemas"]["LinkView"][];
         };
+        /** @description Whom a link is to let in. */
+        MakeLink: {
+            /**
+             * @description Your own id for the person.
+             * @example alice
+             */
+            user: string;
+        };
         /** @description What changed, for an interface to show, with the handle that takes it back. */
         MemoryEvent: {
             /** @example memory.saved */
@@ -1395,6 +1415,11 @@ export interface components {
              * @description Between 1 and 15; 15 if absent.
              */
             minutes?: number | null;
+            /**
+             * @description The one page it may be used from, as a browser names it: scheme, host and port. Any, if absent.
+             * @example https://app.example
+             */
+            page?: string | null;
         };
         /** @description One call of a chat model, whether it answered or not. */
         ModelCallView: {
@@ -1979,6 +2004,51 @@ export interface components {
             /** @description Nothing said here is kept. */
             incognito: boolean;
         };
+        /**
+         * @description How somebody signs in: with a key and a user, with a link, or, for an operator who is signed in,
+         *     with another user alone.
+         */
+        SignIn: {
+            /** @description A key that is admin, and so could mint tokens for its tenant's users. */
+            key?: string | null;
+            /** @description A link's secret: what stands behind the `#` of its address. It works once. */
+            link?: string | null;
+            /**
+             * @description Whose memory to look at.
+             * @example alice
+             */
+            user?: string | null;
+        };
+        /** @description A link, shown this once. */
+        SignInLink: {
+            /**
+             * @description Put it behind the address of this server. It works once.
+             * @example /sign-in#qp_link_...
+             */
+            href: string;
+            user: string;
+            /** Format: date-time */
+            expires_at?: string | null;
+        };
+        /** @description Who is signed in. */
+        SignInView: {
+            /** @description Whose memory is looked at. */
+            user: string;
+            /** @description Whether it is the person themselves, who can answer proposals and open domains. */
+            human: boolean;
+            /** @description Whether they may look after the tenant's users, keys and domains. */
+            admin: boolean;
+            /** @description Whether this server knows its person by their machine: nobody signs in or out. */
+            local: boolean;
+            permissions: string[];
+            /**
+             * Format: date-time
+             * @description When the sign-in ends; null if it does not.
+             */
+            expires_at?: string | null;
+            /** @description The server's own version. */
+            version: string;
+        };
         /** @description A receipt that `quipu erase --verify` believes without asking a server. */
         SignedReceiptView: {
             receipt: components["schemas"]["ErasureReceipt"];
@@ -2520,6 +2590,7 @@ export type Keys = components['schemas']['Keys'];
 export type LeftOutView = components['schemas']['LeftOutView'];
 export type LinkView = components['schemas']['LinkView'];
 export type Links = components['schemas']['Links'];
+export type MakeLink = components['schemas']['MakeLink'];
 export type MemoryEvent = components['schemas']['MemoryEvent'];
 export type MemoryPage = components['schemas']['MemoryPage'];
 export type MemoryView = components['schemas']['MemoryView'];
@@ -2560,6 +2631,9 @@ export type SearchRequest = components['schemas']['SearchRequest'];
 export type SentenceView = components['schemas']['SentenceView'];
 export type SessionPage = components['schemas']['SessionPage'];
 export type SessionView = components['schemas']['SessionView'];
+export type SignIn = components['schemas']['SignIn'];
+export type SignInLink = components['schemas']['SignInLink'];
+export type SignInView = components['schemas']['SignInView'];
 export type SignedReceiptView = components['schemas']['SignedReceiptView'];
 export type SimilarView = components['schemas']['SimilarView'];
 export type SpanView = components['schemas']['SpanView'];
@@ -5414,6 +5488,100 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["IssuedView"];
+                };
+            };
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    get_sign_in: {
+        parameters: {
+            header?: {
+                /** @description Whose memory it is about, by your own id; needed with a key for the whole tenant. */
+                "X-Quipu-User"?: string;
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SignInView"];
+                };
+            };
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    sign_in: {
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SignIn"];
+            };
+        };
+        responses: {
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SignInView"];
+                };
+            };
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    sign_out: {
+        responses: {
+            /** @description Signed out */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+            };
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    make_sign_in_link: {
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["MakeLink"];
+            };
+        };
+        responses: {
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SignInLink"];
                 };
             };
             default: {

@@ -28,6 +28,9 @@ import type {
   RetrievalView,
   ReviewItem,
   SignedReceiptView,
+  SignIn,
+  SignInLink,
+  SignInView,
   StateView,
   TakenView,
   TenantPolicyView,
@@ -253,6 +256,20 @@ export class Quipu extends Transport {
     /** A short-lived token for one person's browser. */
     mintToken: (token: MintToken, options?: Options): Promise<IssuedView> =>
       this.request("POST", "/api/tokens", { ...options, body: token }),
+  };
+
+  /** Who is looking, for a page of the server's own: a browser holds the sign-in in its cookie. */
+  readonly signIn = {
+    get: (options?: Options): Promise<SignInView> =>
+      this.request("GET", "/api/sign-in", { ...options }),
+    /** Signs in with a key and a user, or with a link; or goes on to another user. */
+    enter: (how: SignIn, options?: Options): Promise<SignInView> =>
+      this.request("POST", "/api/sign-in", { ...options, body: how }),
+    leave: (options?: Options): Promise<void> =>
+      this.request("DELETE", "/api/sign-in", { ...options }),
+    /** A link that signs one person in, once; takes an admin key. */
+    link: (user: string, options?: Options): Promise<SignInLink> =>
+      this.request("POST", "/api/sign-in/links", { ...options, body: { user } }),
   };
 
   /** Which memories belong together. */

@@ -14,13 +14,21 @@ pub enum Prefix {
     Key,
     /// A person's short-lived token.
     Token,
+    /// A link that lets one person's browser in, once.
+    Link,
+    /// What a browser holds while its person is signed in to the console.
+    SignIn,
 }
 
 impl Prefix {
+    const ALL: [Self; 4] = [Self::Key, Self::Token, Self::Link, Self::SignIn];
+
     fn as_str(self) -> &'static str {
         match self {
             Prefix::Key => "qp_live",
             Prefix::Token => "qp_user",
+            Prefix::Link => "qp_link",
+            Prefix::SignIn => "qp_sign",
         }
     }
 }
@@ -28,6 +36,7 @@ impl Prefix {
 /// A presented credential, taken apart.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Presented {
+    pub prefix: Prefix,
     pub key_id: String,
     pub secret_hash: [u8; 32],
 }
@@ -39,19 +48,22 @@ pub fn print(prefix: Prefix, random: &[u8; 32]) -> (String, Presented) {
     let secret = base32(random);
     let body = format!("{}_{key_id}_{secret}", prefix.as_str());
     let text = format!("{body}_{}", check(&body));
-    (text, Presented { key_id, secret_hash: Sha256::digest(secret.as_bytes()).into() })
+    (text, Presented { prefix, key_id, secret_hash: Sha256::digest(secret.as_bytes()).into() })
 }
 
 /// Takes a presented credential apart, or nothing if it was never one of ours.
 pub fn parse(text: &str) -> Option<Presented> {
     let (body, given) = text.rsplit_once('_')?;
-    let rest = body.strip_prefix("qp_live_").or_else(|| body.strip_prefix("qp_user_"))?;
+    let (prefix, rest) = Prefix::ALL.into_iter().find_map(|prefix| {
+        Some((prefix, body.strip_prefix(prefix.as_str())?.strip_prefix('_')?))
+    })?;
     let (key_id, secret) = rest.split_once('_')?;
     let plain = |text: &str| text.bytes().all(|b| ALPHABET.contains(&b));
     if key_id.len() != 16 || secret.len() != 52 || !plain(key_id) || !plain(secret) {
         return None;
     }
     (check(body) == given).then(|| Presented {
+        prefix,
         key_id: key_id.to_owned(),
         secret_hash: Sha256::digest(secret.as_bytes()).into(),
     })
@@ -84,7 +96,7 @@ mod tests {
 
     #[test]
     fn a_printed_credential_parses_to_what_is_kept() {
-        for prefix in [Prefix::Key, Prefix::Token] {
+        for prefix in Prefix::ALL {
             let (text, kept) = print(prefix, &[42; 32]);
             assert!(parse(&text).is_some_and(|presented| presented == kept), "{text}");
         }

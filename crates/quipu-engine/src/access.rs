@@ -1,8 +1,9 @@
 //! Who may come in: keys and tokens.
 //!
 //! A key is held by an application and bound to a tenant, and to one user if it says so. A token is
-//! minted by a key for one person's browser, lives for minutes, and is the only credential that
-//! speaks as a human. Only hashes of secrets are kept.
+//! minted by a key for one person's browser and lives for minutes. Whoever signs in to the console, by
+//! a key that may mint tokens or by a link that works once, holds a sign-in for days. Tokens and
+//! sign-ins are the only credentials that speak as a human. Only hashes of secrets are kept.
 
 use jiff::SignedDuration;
 use quipu_core::secret::{self, Prefix};
@@ -17,6 +18,10 @@ pub use quipu_store::credential::Credential as KeyRecord;
 
 /// The longest a token may live, and how long it lives unless it says less.
 pub const TOKEN_MINUTES: i64 = 15;
+/// For how long a link waits for the one who follows it.
+pub const LINK_MINUTES: i64 = 15;
+/// For how long somebody stays signed in.
+pub const SIGN_IN_DAYS: i64 = 14;
 
 /// A key to be made.
 #[derive(Debug, Clone)]
@@ -28,6 +33,59 @@ pub struct NewKey {
     /// The most trusted origin its writes may carry.
     pub origin: Origin,
     pub expires_at: Option<Timestamp>,
+}
+
+/// A token to be minted.
+#[derive(Debug, Clone, Copy)]
+pub struct NewToken<'t> {
+    pub user: &'t str,
+    pub permissions: &'t [Permission],
+    pub minutes: i64,
+    /// The one page it may be used from, as browsers name it; absent for any.
+    pub page: Option<&'t str>,
+}
+
+/// A credential that ends by itself, to be made.
+struct Passing<'p> {
+    kind: CredentialKind,
+    user: &'p str,
+    permissions: &'p [Permission],
+    minted_by: Option<&'p str>,
+    page: Option<&'p str>,
+    name: &'p str,
+    lasts: SignedDuration,
+}
+
+impl<'p> Passing<'p> {
+    fn sign_in(user: &'p str, permissions: &'p [Permission], minted_by: Option<&'p str>) -> Self {
+        Self {
+            kind: CredentialKind::SignIn,
+            user,
+            permissions,
+            minted_by,
+            page: None,
+            name: "signed in to the console",
+            lasts: SignedDuration::from_hours(24 * SIGN_IN_DAYS),
+        }
+    }
+}
+
+fn kind_of(prefix: Prefix) -> CredentialKind {
+    match prefix {
+        Prefix::Key => CredentialKind::Key,
+        Prefix::Token => CredentialKind::Token,
+        Prefix::Link => CredentialKind::Link,
+        Prefix::SignIn => CredentialKind::SignIn,
+    }
+}
+
+fn prefix_of(kind: CredentialKind) -> Prefix {
+    match kind {
+        CredentialKind::Key => Prefix::Key,
+        CredentialKind::Token => Prefix::Token,
+        CredentialKind::Link => Prefix::Link,
+        CredentialKind::SignIn => Prefix::SignIn,
+    }
 }
 
 /// A credential as it is shown once, and never again.
@@ -42,7 +100,13 @@ pub struct Admitted {
     pub tenant: TenantId,
     pub user: Option<(UserId, String)>,
     pub human: bool,
+    /// Whether it is a person who signed in to the console.
+    pub signed_in: bool,
+    /// The one page its requests may come from.
+    pub page: Option<String>,
     pub key_id: String,
+    /// The key by whose right it was made.
+    pub minted_by: Option<String>,
     pub permissions: Vec<Permission>,
     pub origin: Origin,
     pub expires_at: Option<Timestamp>,
@@ -68,7 +132,10 @@ impl Engine {
         let presented = secret::parse(presented).ok_or(Error::Unauthenticated)?;
         let kept =
             self.store.at_the_door(&presented.key_id).await?.ok_or(Error::Unauthenticated)?;
-        if !same(&kept.secret_hash, &presented.secret_hash) || !kept.is_live(now) {
+        let is_what_it_says = kept.kind == kind_of(presented.prefix);
+        // A link opens nothing by itself: it is spent for a sign-in.
+        let admits = is_what_it_says && kept.kind != CredentialKind::Link;
+        if !admits || !same(&kept.secret_hash, &presented.secret_hash) || !kept.is_live(now) {
             return Err(Error::Unauthenticated);
         }
         if let Some((user, _)) = kept.user {
@@ -80,8 +147,11 @@ impl Engine {
         Ok(Admitted {
             tenant: kept.tenant,
             user: kept.user,
-            human: kept.kind == CredentialKind::Token,
+            human: kept.kind != CredentialKind::Key,
+            signed_in: kept.kind == CredentialKind::SignIn,
+            page: kept.page,
             key_id: kept.key_id,
+            minted_by: kept.minted_by,
             permissions: kept.permissions,
             origin: kept.origin,
             expires_at: kept.expires_at,
@@ -134,6 +204,7 @@ impl Engine {
             permissions: new.permissions,
             origin: new.origin,
             minted_by: None,
+            page: None,
             created_at: now,
             expires_at: new.expires_at,
             revoked_at: None,
@@ -148,46 +219,127 @@ impl Engine {
         Ok(Issued { text, record })
     }
 
-    /// Mints a token that speaks as the user called `user`, with no more than the key itself may.
+    /// Mints a token that speaks as the user called `user`, with no more than the key itself may. It
+    /// may be bound to the one page it is for.
     pub async fn mint_token(
         &self,
         by: &Admitted,
-        user: &str,
-        permissions: &[Permission],
-        minutes: i64,
+        new: NewToken<'_>,
         random: &[u8; 32],
         now: Timestamp,
     ) -> Result<Issued> {
-        if !(1..=TOKEN_MINUTES).contains(&minutes) {
+        if !(1..=TOKEN_MINUTES).contains(&new.minutes) {
             return Err(Error::invalid("minutes", "between 1 and 15"));
         }
-        check_name("user", user)?;
-        let allowed: Vec<Permission> =
-            permissions.iter().copied().filter(|p| by.may(*p) && *p != Permission::Admin).collect();
-        if allowed.len() != permissions.len() || allowed.is_empty() {
+        let personal = |p: &Permission| by.may(*p) && *p != Permission::Admin;
+        if !new.permissions.iter().all(personal) || new.permissions.is_empty() {
             return Err(Error::invalid(
                 "permissions",
                 "no more than the key itself may, never admin",
             ));
         }
-        let id = UserId::named(by.tenant, user);
-        let (text, kept) = secret::print(Prefix::Token, random);
+        let name = format!("token for a browser, minted by {}", by.key_id);
+        let passing = Passing {
+            kind: CredentialKind::Token,
+            user: new.user,
+            permissions: new.permissions,
+            minted_by: Some(&by.key_id),
+            page: new.page,
+            name: &name,
+            lasts: SignedDuration::from_mins(new.minutes),
+        };
+        self.issue(by.tenant, passing, random, now).await
+    }
+
+    /// Makes a link that lets the browser of the user called `user` in, once, to do so much there.
+    pub async fn make_link(
+        &self,
+        tenant: TenantId,
+        by: Option<&str>,
+        user: &str,
+        permissions: &[Permission],
+        random: &[u8; 32],
+        now: Timestamp,
+    ) -> Result<Issued> {
+        let passing = Passing {
+            kind: CredentialKind::Link,
+            user,
+            permissions,
+            minted_by: by,
+            page: None,
+            name: "link to sign in with",
+            lasts: SignedDuration::from_mins(LINK_MINUTES),
+        };
+        self.issue(tenant, passing, random, now).await
+    }
+
+    /// Signs the user called `user` in, by the right of somebody who may mint tokens. Whoever is signed
+    /// in already passes their own right on.
+    pub async fn sign_in(
+        &self,
+        by: &Admitted,
+        user: &str,
+        random: &[u8; 32],
+        now: Timestamp,
+    ) -> Result<Issued> {
+        let right = if by.signed_in { by.minted_by.as_deref() } else { Some(by.key_id.as_str()) };
+        let passing = Passing::sign_in(user, &by.permissions, right);
+        self.issue(by.tenant, passing, random, now).await
+    }
+
+    /// Makes sure that the person somebody comes in for is not gone.
+    pub async fn greet(&self, caller: &Caller, now: Timestamp) -> Result<()> {
+        self.reading(caller, now).await.map(drop)
+    }
+
+    /// Signs in whoever brings a link that nobody has brought before.
+    pub async fn follow_link(
+        &self,
+        presented: &str,
+        random: &[u8; 32],
+        now: Timestamp,
+    ) -> Result<Issued> {
+        let refused = || Error::Unauthenticated;
+        let presented = secret::parse(presented).ok_or_else(refused)?;
+        let kept = self.store.at_the_door(&presented.key_id).await?.ok_or_else(refused)?;
+        let directory = self.store.directory(kept.tenant).await?;
+        let hash = &presented.secret_hash;
+        let link = credential::spend_link(&directory, &presented.key_id, hash, now).await?;
+        let link = link.ok_or_else(refused)?;
+        directory.commit().await?;
+        let (_, user) = link.user.ok_or_else(refused)?;
+        let passing = Passing::sign_in(&user, &link.permissions, link.minted_by.as_deref());
+        self.issue(link.tenant, passing, random, now).await
+    }
+
+    /// Makes a credential that ends by itself, for one person.
+    async fn issue(
+        &self,
+        tenant: TenantId,
+        new: Passing<'_>,
+        random: &[u8; 32],
+        now: Timestamp,
+    ) -> Result<Issued> {
+        check_name("user", new.user)?;
+        let id = UserId::named(tenant, new.user);
+        let (text, kept) = secret::print(prefix_of(new.kind), random);
         let record = Credential {
             key_id: kept.key_id,
-            tenant: by.tenant,
-            user: Some((id, user.to_owned())),
-            kind: CredentialKind::Token,
-            name: format!("token for a browser, minted by {}", by.key_id),
+            tenant,
+            user: Some((id, new.user.to_owned())),
+            kind: new.kind,
+            name: new.name.to_owned(),
             secret_hash: kept.secret_hash.to_vec(),
-            permissions: allowed,
+            permissions: new.permissions.to_vec(),
             origin: Origin::UserSaid,
-            minted_by: Some(by.key_id.clone()),
+            minted_by: new.minted_by.map(str::to_owned),
+            page: new.page.map(str::to_owned),
             created_at: now,
-            expires_at: Some(now + SignedDuration::from_mins(minutes)),
+            expires_at: Some(now + new.lasts),
             revoked_at: None,
             last_used_at: None,
         };
-        let directory = self.store.directory(by.tenant).await?;
+        let directory = self.store.directory(tenant).await?;
         refuse_the_gone(&directory, id, now).await?;
         credential::insert(&directory, &record).await?;
         directory.commit().await?;

@@ -254,7 +254,7 @@ pub fn erase(
     // A version that its person worded anew rests on no turn, and may still show what was once said.
     macro_rules! cites {
         () => {
-            "user_id = $1 and (turns && $2 or exists (select 1 \
+            "(turns && $2 or exists (select 1 \
                from jsonb_array_elements(evidence) e where e ->> 'turn' = any($2)))"
         };
     }
@@ -264,7 +264,8 @@ pub fn erase(
             concat!(
                 "delete from ",
                 $table,
-                " where user_id = $1 and facts && array(select fact_id from fact_version where ",
+                " where user_id = $1 and facts && array(select fact_id from fact_version \
+                   where user_id = $1 and ",
                 cites!(),
                 ")"
             )
@@ -276,12 +277,15 @@ pub fn erase(
         quoting!("retrieval"),
         concat!(
             "delete from passage where user_id = $1 and source_id in \
-              (select version_id from fact_version where ",
+              (select version_id from fact_version where user_id = $1 and ",
             cites!(),
             ")"
         ),
         // What is known now has been replaced before this, unless its person stated it.
-        concat!("delete from fact_version where ", cites!(), " and known_until is not null"),
+        concat!(
+            "delete from fact_version where user_id = $1 and known_until is not null and ",
+            cites!()
+        ),
         "delete from retrieval where user_id = $1 and exists (select 1 from unnest($2::text[]) t \
           where position(t in trace::text) > 0)",
     ];

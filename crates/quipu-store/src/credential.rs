@@ -14,6 +14,10 @@ pub enum CredentialKind {
     Key,
     /// Held by one person's browser; bound to them and short-lived.
     Token,
+    /// Lets one person's browser in, once.
+    Link,
+    /// Held by the browser of a person who is signed in to the console.
+    SignIn,
 }
 
 impl CredentialKind {
@@ -21,11 +25,15 @@ impl CredentialKind {
         match self {
             CredentialKind::Key => "key",
             CredentialKind::Token => "token",
+            CredentialKind::Link => "link",
+            CredentialKind::SignIn => "sign_in",
         }
     }
 
     fn parse(text: &str) -> Option<Self> {
-        [Self::Key, Self::Token].into_iter().find(|kind| kind.as_str() == text)
+        [Self::Key, Self::Token, Self::Link, Self::SignIn]
+            .into_iter()
+            .find(|kind| kind.as_str() == text)
     }
 }
 
@@ -41,6 +49,8 @@ pub struct Credential {
     pub permissions: Vec<Permission>,
     pub origin: Origin,
     pub minted_by: Option<String>,
+    /// The one page that a token may be used from, as browsers name it: `https://host`.
+    pub page: Option<String>,
     pub created_at: Timestamp,
     pub expires_at: Option<Timestamp>,
     pub revoked_at: Option<Timestamp>,
@@ -56,7 +66,7 @@ impl Credential {
 macro_rules! credential_columns {
     () => {
         "key_id, tenant_id, user_id, user_name, kind, name, secret_hash, permissions, origin, \
-         minted_by, created_at, expires_at, revoked_at, last_used_at"
+         minted_by, page, created_at, expires_at, revoked_at, last_used_at"
     };
 }
 
@@ -81,6 +91,7 @@ fn credential(row: &Row) -> Result<Credential> {
             .collect(),
         origin: c.word(Origin::parse)?,
         minted_by: c.take()?,
+        page: c.take()?,
         created_at: c.take()?,
         expires_at: c.take()?,
         revoked_at: c.take()?,
@@ -98,14 +109,14 @@ pub async fn insert(directory: &Directory, new: &Credential) -> Result<()> {
     const SQL: &str = concat!(
         "insert into credential (",
         credential_columns!(),
-        ") values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)"
+        ") values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)"
     );
     let (user, user_name) = match &new.user {
         Some((id, name)) => (Some(id.uuid()), Some(name)),
         None => (None, None),
     };
     let permissions: Vec<&str> = new.permissions.iter().map(|p| p.as_str()).collect();
-    let params: [Param<'_>; 14] = [
+    let params: [Param<'_>; 15] = [
         &new.key_id,
         &directory.tenant().uuid(),
         &user,
@@ -116,6 +127,7 @@ pub async fn insert(directory: &Directory, new: &Credential) -> Result<()> {
         &permissions,
         &new.origin.as_str(),
         &new.minted_by,
+        &new.page,
         &new.created_at,
         &new.expires_at,
         &new.revoked_at,
@@ -144,6 +156,23 @@ pub async fn revoke(directory: &Directory, key_id: &str, now: Timestamp) -> Resu
     all(&directory.query(SQL, &params).await?, |row| Columns::of(row, "credential").take())
 }
 
+/// Spends a link: the first who brings it gets it, and nobody after them.
+pub async fn spend_link(
+    directory: &Directory,
+    key_id: &str,
+    secret_hash: &[u8],
+    now: Timestamp,
+) -> Result<Option<Credential>> {
+    const SQL: &str = concat!(
+        "update credential set revoked_at = $4, last_used_at = $4 where tenant_id = $1 \
+           and key_id = $2 and secret_hash = $3 and kind = 'link' \
+           and revoked_at is null and expires_at > $4 returning ",
+        credential_columns!()
+    );
+    let params: [Param<'_>; 4] = [&directory.tenant().uuid(), &key_id, &secret_hash, &now];
+    one(&directory.query(SQL, &params).await?, credential)
+}
+
 /// Removes every credential that is bound to a user, and says which had not ended by themselves.
 pub async fn remove_of_user(directory: &Directory, user: UserId) -> Result<Vec<String>> {
     const SQL: &str = "delete from credential where tenant_id = $1 and user_id = $2 \
@@ -156,11 +185,11 @@ pub async fn remove_of_user(directory: &Directory, user: UserId) -> Result<Vec<S
     Ok(ended.into_iter().filter(|(_, live)| *live).map(|(key, _)| key).collect())
 }
 
-/// Notes that a credential was used, and drops the tenant's tokens that ended a day ago.
+/// Notes that a credential was used, and drops the tenant's passing ones that ended a day ago.
 pub async fn note_use(directory: &Directory, key_id: &str, now: Timestamp) -> Result<()> {
     const USED: &str =
         "update credential set last_used_at = $3 where tenant_id = $1 and key_id = $2";
-    const SWEEP: &str = "delete from credential where tenant_id = $1 and kind = 'token' \
+    const SWEEP: &str = "delete from credential where tenant_id = $1 and kind <> 'key' \
                           and expires_at < $2::timestamptz - interval '1 day'";
     directory.query(USED, &[&directory.tenant().uuid(), &key_id, &now]).await?;
     directory.query(SWEEP, &[&directory.tenant().uuid(), &now]).await?;

@@ -1,7 +1,7 @@
 //! Keys and tokens: who is let in, and as whom.
 
 use quipu_core::{CallerKind, Origin, Permission};
-use quipu_engine::access::NewKey;
+use quipu_engine::access::{NewKey, NewToken};
 
 use crate::story::Story;
 
@@ -13,6 +13,10 @@ fn key(user: Option<&str>, permissions: &[Permission]) -> NewKey {
         origin: Origin::Assistant,
         expires_at: None,
     }
+}
+
+fn token(permissions: &[Permission], minutes: i64) -> NewToken<'_> {
+    NewToken { user: "alice", permissions, minutes, page: None }
 }
 
 #[tokio::test]
@@ -27,7 +31,7 @@ async fn a_key_opens_until_it_is_revoked_and_its_tokens_with_it() {
 
     let rights = [Permission::Read, Permission::Write];
     let token =
-        engine.mint_token(&admitted, "alice", &rights, 10, &[2; 32], story.now()).await.unwrap();
+        engine.mint_token(&admitted, token(&rights, 10), &[2; 32], story.now()).await.unwrap();
     let person = engine.authenticate(&token.text, story.now()).await.unwrap();
     assert_eq!(person.caller("alice").kind, CallerKind::Human);
     assert!(!person.may(Permission::Admin));
@@ -54,13 +58,11 @@ async fn a_token_ends_by_itself_and_carries_no_more_than_its_key() {
         .unwrap();
     let by = engine.authenticate(&issued.text, story.now()).await.unwrap();
     for too_much in [Permission::Write, Permission::Admin] {
-        let refused = engine.mint_token(&by, "alice", &[too_much], 5, &[2; 32], story.now()).await;
+        let refused = engine.mint_token(&by, token(&[too_much], 5), &[2; 32], story.now()).await;
         assert!(refused.is_err(), "{too_much:?}");
     }
-    let token = engine
-        .mint_token(&by, "alice", &[Permission::Read], 5, &[2; 32], story.now())
-        .await
-        .unwrap();
+    let token =
+        engine.mint_token(&by, token(&[Permission::Read], 5), &[2; 32], story.now()).await.unwrap();
     story.pass(299);
     engine.authenticate(&token.text, story.now()).await.unwrap();
     story.pass(1);

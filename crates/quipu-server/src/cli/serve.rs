@@ -1,7 +1,7 @@
 //! `quipu serve`
 
 use std::net::SocketAddr;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::{Context, bail};
@@ -15,7 +15,7 @@ use tracing_subscriber::EnvFilter;
 use super::{Database, ErasureJournal, Opened, scrub};
 use crate::clock;
 use crate::gateway::{Gateway, UpstreamSettings};
-use crate::http::{App, Door, LOCAL_TENANT, McpSettings, router_with};
+use crate::http::{App, Console, Door, LOCAL_TENANT, McpSettings, router_with};
 use crate::models::ModelSettings;
 use crate::webhook::WebhookSettings;
 use crate::workers::Workers;
@@ -73,6 +73,9 @@ pub struct Serve {
     policy: String,
     #[command(flatten)]
     mcp: McpSettings,
+    /// Serve the console from a folder, for those who work on it
+    #[arg(long, env = "QUIPU_CONSOLE", value_name = "DIR")]
+    console: Option<PathBuf>,
     #[command(flatten)]
     webhooks: WebhookSettings,
     #[command(flatten)]
@@ -104,6 +107,7 @@ impl Serve {
             policy: "balanced".into(),
             upstream: UpstreamSettings::default(),
             mcp: McpSettings::default(),
+            console: None,
             webhooks: WebhookSettings::default(),
             journal: ErasureJournal { erasure_journal: None },
             scrub_at: None,
@@ -180,7 +184,8 @@ impl Serve {
             // Answers are single small writes; waiting to fill a packet only adds latency.
             let _ = stream.set_nodelay(true);
         });
-        let app = App::new(engine.clone(), door).with_mcp(self.mcp.clone());
+        let console = self.console.as_deref().map_or_else(Console::default, Console::folder);
+        let app = App::new(engine.clone(), door).with_mcp(self.mcp.clone()).with_console(console);
         let gateway = Gateway::new(app.clone(), upstream).with_deadline(self.upstream.deadline());
         let workers = Workers::start(&engine, self.workers);
         if let Some(hour) = self.scrub_at {

@@ -61,7 +61,7 @@ impl Guest {
         if session.is_some_and(|name| !(1..=limits::NAME_CHARS).contains(&name.chars().count())) {
             return Err(malformed("`X-Quipu-Session` is 1 to 255 characters"));
         }
-        let admitted = app.admit_still(credential(headers), within).await?;
+        let admitted = app.admit_still(credential(headers), headers, within).await?;
         if mode != Mode::Off && !admitted.may(Permission::Read) {
             return Err(forbidden(Permission::Read).into());
         }

@@ -4,21 +4,26 @@
 use std::time::Duration;
 
 use axum::extract::{FromRequestParts, Request, State};
-use axum::http::header::{AUTHORIZATION, HOST, ORIGIN};
+use axum::http::header::{AUTHORIZATION, COOKIE, HOST, ORIGIN};
 use axum::http::request::Parts;
-use axum::http::{HeaderMap, HeaderName};
+use axum::http::{HeaderMap, HeaderName, Method};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
-use quipu_core::secret::{self, Presented};
+use quipu_core::secret::{self, Prefix, Presented};
 use quipu_core::{Caller, Origin, Permission, Timestamp};
 use quipu_engine::access::Admitted;
+use tower_http::cors::{Any, CorsLayer};
 
+use super::console::is_for_people;
 use super::error::Problem;
 use super::{App, LOCAL_USER, local_tenant};
 use crate::clock;
 
 pub(super) const USER: HeaderName = HeaderName::from_static("x-quipu-user");
 const FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
+/// Holds a sign-in. Its first letters make browsers take it from this host alone, over TLS (or from
+/// the machine itself), for all of it.
+pub(super) const COOKIE_NAME: &str = "__Host-quipu";
 
 /// How callers are told apart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -49,7 +54,15 @@ impl App {
     /// Whom a request's credential lets in.
     pub(super) async fn admit(&self, headers: &HeaderMap) -> Result<Admitted, Problem> {
         let text = headers.get(AUTHORIZATION).and_then(|value| value.to_str().ok());
-        self.admit_presenting(text.and_then(|text| text.strip_prefix("Bearer "))).await
+        let text = text.and_then(|text| text.strip_prefix("Bearer ")).filter(|text| is_shown(text));
+        let admitted = self.admit_presenting(text.or_else(|| signed_in(headers))).await?;
+        check_page(&admitted, headers)?;
+        Ok(admitted)
+    }
+
+    /// Whom a credential lets in that somebody shows to sign in with.
+    pub(super) async fn admit_showing(&self, text: &str) -> Result<Admitted, Problem> {
+        self.admit_presenting(Some(text).filter(|text| is_shown(text))).await
     }
 
     async fn admit_presenting(&self, text: Option<&str>) -> Result<Admitted, Problem> {
@@ -58,7 +71,10 @@ impl App {
                 tenant: local_tenant(),
                 user: None,
                 human: true,
+                signed_in: false,
+                page: None,
                 key_id: "local".into(),
+                minted_by: None,
                 permissions: Permission::ALL.to_vec(),
                 origin: Origin::UserSaid,
                 expires_at: None,
@@ -85,6 +101,18 @@ impl App {
     /// was let in here lately still is. Somebody it does not remember has to wait for the database,
     /// and is turned away for now if it does not answer.
     pub(crate) async fn admit_still(
+        &self,
+        text: Option<&str>,
+        headers: &HeaderMap,
+        within: Duration,
+    ) -> Result<Admitted, Problem> {
+        let text = text.filter(|text| is_shown(text)).or_else(|| signed_in(headers));
+        let admitted = self.admit_or_recall(text, within).await?;
+        check_page(&admitted, headers)?;
+        Ok(admitted)
+    }
+
+    async fn admit_or_recall(
         &self,
         text: Option<&str>,
         within: Duration,
@@ -125,6 +153,30 @@ impl App {
             self.0.let_in.invalidate(key_id);
         }
     }
+}
+
+/// Whether a credential may come in a header. A sign-in stays in its cookie, and a link is spent.
+fn is_shown(text: &str) -> bool {
+    secret::parse(text).is_some_and(|p| matches!(p.prefix, Prefix::Key | Prefix::Token))
+}
+
+/// The sign-in that a browser brings along by itself. It counts only for what our own page asks:
+/// another site can make a browser send a request, and cannot make it say that.
+fn signed_in(headers: &HeaderMap) -> Option<&str> {
+    headers.get(&FETCH_SITE).filter(|site| *site == "same-origin")?;
+    let cookies = headers.get_all(COOKIE).iter().filter_map(|value| value.to_str().ok());
+    let mut pairs =
+        cookies.flat_map(|text| text.split(';')).filter_map(|pair| pair.split_once('='));
+    let (_, text) = pairs.find(|(name, _)| name.trim() == COOKIE_NAME)?;
+    secret::parse(text.trim()).filter(|presented| presented.prefix == Prefix::SignIn)?;
+    Some(text.trim())
+}
+
+/// A token that is bound to a page is used from there, or not at all.
+fn check_page(admitted: &Admitted, headers: &HeaderMap) -> Result<(), Problem> {
+    let Some(page) = &admitted.page else { return Ok(()) };
+    let from = headers.get(ORIGIN).is_some_and(|origin| origin.as_bytes() == page.as_bytes());
+    from.then_some(()).ok_or_else(|| Problem::of("unauthenticated"))
 }
 
 /// The user a request is about: the credential's own, or the one the header names.
@@ -221,8 +273,10 @@ impl FromRequestParts<App> for Admin {
     type Rejection = Problem;
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Problem> {
         let admitted = app.admit(&parts.headers).await?;
-        // What is bound to one user never reaches the tenant's lists, whatever it claims.
-        if !admitted.may(Permission::Admin) || admitted.user.is_some() {
+        // What is bound to one user never reaches the tenant's lists, whatever it claims; but somebody
+        // who signed in by an operator's right looks at one user at a time, and is still the operator.
+        let bound = admitted.user.is_some() && !admitted.signed_in;
+        if !admitted.may(Permission::Admin) || bound {
             return Err(forbidden(Permission::Admin));
         }
         Ok(Self(admitted))
@@ -233,20 +287,57 @@ impl FromRequestParts<App> for Admin {
 /// own browser stands inside it. So a request must be addressed to this machine by name, and must
 /// not come from another site: that closes DNS rebinding and cross-site requests.
 pub async fn guard_local(State(app): State<App>, request: Request, next: Next) -> Response {
-    if app.0.door == Door::Local && !is_local(request.headers(), request.uri().host()) {
+    let (headers, uri) = (request.headers(), request.uri());
+    // Somebody who follows a link to the console from elsewhere sees a page, and the page's own
+    // requests come from here.
+    let opens = request.method() == Method::GET && is_for_people(uri.path());
+    let welcome = is_at_home(headers, uri.host()) && (opens || is_from_here(headers));
+    if app.0.door == Door::Local && !welcome {
         return Problem::of("cross_site").into_response();
     }
     next.run(request).await
 }
 
-fn is_local(headers: &HeaderMap, uri_host: Option<&str>) -> bool {
-    let text = |name: &HeaderName| headers.get(name).map(|value| value.to_str().unwrap_or("?"));
-    let host = text(&HOST).or(uri_host).unwrap_or("");
-    let origin = text(&ORIGIN).is_none_or(|origin| {
+/// Lets pages of other sites ask with a token, as a panel inside somebody's own application does. They
+/// have nothing but the token: browsers send no cookie along with such a request.
+pub fn other_pages() -> CorsLayer {
+    const HEADERS: [&str; 7] = [
+        "authorization",
+        "content-type",
+        "idempotency-key",
+        "if-match",
+        "last-event-id",
+        "quipu-version",
+        "x-quipu-user",
+    ];
+    const SHOWN: [&str; 3] = ["etag", "quipu-request-id", "retry-after"];
+    let names = |names: &[&'static str]| -> Vec<HeaderName> {
+        names.iter().map(|name| HeaderName::from_static(name)).collect()
+    };
+    CorsLayer::new()
+        .allow_origin(Any)
+        .allow_methods([Method::GET, Method::POST, Method::PUT, Method::PATCH, Method::DELETE])
+        .allow_headers(names(&HEADERS))
+        .expose_headers(names(&SHOWN))
+        .max_age(Duration::from_secs(600))
+}
+
+fn text<'h>(headers: &'h HeaderMap, name: &HeaderName) -> Option<&'h str> {
+    headers.get(name).map(|value| value.to_str().unwrap_or("?"))
+}
+
+/// Whether a request is addressed to this machine by name.
+fn is_at_home(headers: &HeaderMap, uri_host: Option<&str>) -> bool {
+    is_loopback_name(text(headers, &HOST).or(uri_host).unwrap_or(""))
+}
+
+/// Whether a request comes from no other site.
+fn is_from_here(headers: &HeaderMap) -> bool {
+    let origin = text(headers, &ORIGIN).is_none_or(|origin| {
         origin.split_once("://").is_some_and(|(_, host)| is_loopback_name(host))
     });
-    let site = text(&FETCH_SITE).is_none_or(|site| site != "cross-site");
-    is_loopback_name(host) && origin && site
+    let site = text(headers, &FETCH_SITE).is_none_or(|site| site != "cross-site");
+    origin && site
 }
 
 /// `localhost`, `127.0.0.1` or `[::1]`, with or without a port.
@@ -261,6 +352,10 @@ pub(super) fn is_loopback_name(host: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn is_local(headers: &HeaderMap, host: Option<&str>) -> bool {
+        is_at_home(headers, host) && is_from_here(headers)
+    }
 
     fn headers(pairs: &[(&str, &str)]) -> HeaderMap {
         pairs

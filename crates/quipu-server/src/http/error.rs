@@ -231,10 +231,6 @@ impl IntoResponse for Problem {
     }
 }
 
-pub async fn no_route() -> Problem {
-    Problem::of("not_found")
-}
-
 pub async fn no_method() -> Problem {
     Problem::of("method_not_allowed")
 }

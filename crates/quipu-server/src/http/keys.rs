@@ -4,7 +4,7 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
 use quipu_core::{Origin, Permission, Timestamp};
-use quipu_engine::access::{Issued, KeyRecord, NewKey, TOKEN_MINUTES};
+use quipu_engine::access::{Issued, KeyRecord, NewKey, NewToken, TOKEN_MINUTES};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -174,6 +174,12 @@ pub async fn revoke_key(
     Ok(Json(Revoked { revoked }))
 }
 
+/// Whether text is what browsers say in `Origin`.
+fn is_page(text: &str) -> bool {
+    let Ok(url) = text.parse::<reqwest::Url>() else { return false };
+    ["http", "https"].contains(&url.scheme()) && url.origin().ascii_serialization() == text
+}
+
 /// A token to mint for one person's browser.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
@@ -185,6 +191,9 @@ pub struct MintToken {
     permissions: Option<Vec<String>>,
     /// Between 1 and 15; 15 if absent.
     minutes: Option<i64>,
+    /// The one page it may be used from, as a browser names it: scheme, host and port. Any, if absent.
+    #[schema(example = "https://app.example")]
+    page: Option<String>,
 }
 
 /// Mint a short-lived token for one person's browser.
@@ -204,10 +213,18 @@ pub async fn mint_token(
         given => permissions(given)?,
     };
     let engine = app.engine().clone();
-    let (user, minutes) = (sent.body.user, sent.body.minutes.unwrap_or(TOKEN_MINUTES));
+    let MintToken { user, minutes, page, .. } = sent.body;
+    if page.as_deref().is_some_and(|page| !is_page(page)) {
+        return Err(refuse("page", "scheme, host and port alone, as https://app.example"));
+    }
     let work = async move {
-        let random = clock::random();
-        engine.mint_token(&admitted, &user, &rights, minutes, &random, clock::now()).await
+        let new = NewToken {
+            user: &user,
+            permissions: &rights,
+            minutes: minutes.unwrap_or(TOKEN_MINUTES),
+            page: page.as_deref(),
+        };
+        engine.mint_token(&admitted, new, &clock::random(), clock::now()).await
     };
     Ok((StatusCode::CREATED, Json(IssuedView::from(&app.detached(work).await?))))
 }

@@ -1,6 +1,7 @@
 //! HTTP: the route table, one line per operation, and what wraps every request.
 
 pub(crate) mod auth;
+pub(crate) mod console;
 mod context;
 mod domains;
 mod erasures;
@@ -23,6 +24,7 @@ mod proposals;
 pub(crate) mod request;
 pub(crate) mod search;
 mod sessions;
+mod sign_in;
 mod sources;
 mod state;
 mod usage;
@@ -47,6 +49,7 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 pub use auth::Door;
+pub use console::Console;
 pub use error::{TABLE, render_error_docs};
 pub use mcp::McpSettings;
 pub use openapi::document;
@@ -78,6 +81,7 @@ struct Inner {
     /// The last admission of each credential, for when the database cannot be asked.
     let_in: Cache<String, auth::Admission>,
     mcp: McpSettings,
+    console: Console,
 }
 
 impl App {
@@ -87,8 +91,8 @@ impl App {
             .time_to_live(Duration::from_secs(ADMISSION_SECONDS))
             .build();
         let let_in = Cache::builder().max_capacity(100_000).time_to_live(RECALLED).build();
-        let mcp = McpSettings::default();
-        Self(Arc::new(Inner { engine, door, admissions, let_in, mcp }))
+        let (mcp, console) = (McpSettings::default(), Console::default());
+        Self(Arc::new(Inner { engine, door, admissions, let_in, mcp, console }))
     }
 
     /// The same, with the door for assistants as these settings say. To be said before it is shared.
@@ -98,6 +102,19 @@ impl App {
             inner.mcp = settings;
         }
         self
+    }
+
+    /// The same, with the console from another place. To be said before it is shared.
+    #[must_use]
+    pub fn with_console(mut self, console: Console) -> Self {
+        if let Some(inner) = Arc::get_mut(&mut self.0) {
+            inner.console = console;
+        }
+        self
+    }
+
+    fn console(&self) -> &Console {
+        &self.0.console
     }
 
     fn mcp(&self) -> &McpSettings {
@@ -213,6 +230,8 @@ fn api() -> OpenApiRouter<App> {
         .routes(routes!(keys::list_keys, keys::create_key))
         .routes(routes!(keys::revoke_key))
         .routes(routes!(keys::mint_token))
+        .routes(routes!(sign_in::get_sign_in, sign_in::sign_in, sign_in::sign_out))
+        .routes(routes!(sign_in::make_sign_in_link))
         .routes(routes!(webhooks::list_webhooks, webhooks::create_webhook))
         .routes(routes!(webhooks::edit_webhook, webhooks::delete_webhook))
         .routes(routes!(webhooks::test_webhook))
@@ -249,15 +268,19 @@ pub fn router(app: App) -> Router {
 pub fn router_with(app: App, gateway: Gateway) -> Router {
     let (api, _) = api().split_for_parts();
     let guard = from_fn_with_state(app.clone(), auth::guard_local);
-    api.route("/openapi.json", axum::routing::get(openapi::serve))
+    let local = app.is_local_door();
+    let router = api
+        .route("/openapi.json", axum::routing::get(openapi::serve))
         .merge(mcp::routes(&app))
         .merge(gateway::routes(gateway))
         .nest("/mem0", mem0::router())
-        .fallback(error::no_route)
+        .fallback(console::serve)
         .method_not_allowed_fallback(error::no_method)
         .layer(guard)
         .layer(DefaultBodyLimit::max(BODY_BYTES))
         .layer(CatchPanicLayer::custom(error::panicked))
         .layer(from_fn(wrap::every_request))
-        .with_state(app)
+        .with_state(app);
+    // Where nobody shows anything to be let in, no other page is let in.
+    if local { router } else { router.layer(auth::other_pages()) }
 }

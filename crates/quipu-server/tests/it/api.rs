@@ -18,6 +18,7 @@ mod record;
 mod review;
 mod search;
 mod sessions;
+mod sign_in;
 mod sources;
 mod usage;
 mod vault;

@@ -10,7 +10,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use quipu_core::model::{Models, NoModels};
 use quipu_core::{Origin, Permission, TenantId, Timestamp};
-use quipu_engine::access::{Admitted, NewKey};
+use quipu_engine::access::{Admitted, NewKey, NewToken};
 use quipu_engine::jobs::Worked;
 use quipu_engine::{Connect, Engine, Moment};
 use quipu_server::clock;
@@ -168,7 +168,8 @@ impl TestApp {
     pub async fn mint(&self, tenant: &str, user: &str, at: Timestamp) -> String {
         let (_, secret) = self.make_key(tenant, None, &Permission::ALL, None).await;
         let by: Admitted = self.engine.authenticate(&secret, clock::now()).await.expect("admitted");
-        let minted = self.engine.mint_token(&by, user, &PERSONAL, 15, &clock::random(), at).await;
+        let new = NewToken { user, permissions: &PERSONAL, minutes: 15, page: None };
+        let minted = self.engine.mint_token(&by, new, &clock::random(), at).await;
         minted.expect("a token").text
     }
 }

@@ -6,6 +6,7 @@ mod app;
 mod binary;
 mod cancel;
 mod cli;
+mod console;
 mod erase;
 mod faults;
 mod gateway;

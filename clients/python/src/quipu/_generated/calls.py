@@ -1112,6 +1112,47 @@ def mint_token(body: params.MintToken) -> Call[models.Issued]:
     )
 
 
+def get_sign_in() -> Call[models.SignInView]:
+    """Who am I here?"""
+    return Call(
+        "GET",
+        "/api/sign-in",
+        answer=models.SignInView,
+        again=True,
+    )
+
+
+def sign_in(body: params.SignIn | None = None) -> Call[models.SignInView]:
+    """Sign in. The answer sets a cookie; nothing else is needed from then on."""
+    return Call(
+        "POST",
+        "/api/sign-in",
+        body=body or {},
+        answer=models.SignInView,
+    )
+
+
+def sign_out() -> Call[bytes]:
+    """Sign out, here and for good."""
+    return Call(
+        "DELETE",
+        "/api/sign-in",
+        answer=bytes,
+    )
+
+
+def make_sign_in_link(body: params.MakeLink) -> Call[models.SignInLink]:
+    """Make a link that signs one person in, once, within a quarter of an hour. Send it to nobody
+    else.
+    """
+    return Call(
+        "POST",
+        "/api/sign-in/links",
+        body=body,
+        answer=models.SignInLink,
+    )
+
+
 def list_webhooks() -> Call[models.Webhooks]:
     """The tenant's webhooks, without their secrets."""
     return Call(

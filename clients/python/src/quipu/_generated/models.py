@@ -898,6 +898,31 @@ class Session(View):
     """Nothing said here is kept."""
 
 
+class SignInLink(View):
+    """A link, shown this once."""
+    href: str
+    """Put it behind the address of this server. It works once."""
+    user: str
+    expires_at: datetime | None = Field(default=None)
+
+
+class SignInView(View):
+    """Who is signed in."""
+    user: str
+    """Whose memory is looked at."""
+    human: bool
+    """Whether it is the person themselves, who can answer proposals and open domains."""
+    admin: bool
+    """Whether they may look after the tenant's users, keys and domains."""
+    local: bool
+    """Whether this server knows its person by their machine: nobody signs in or out."""
+    permissions: list[str]
+    expires_at: datetime | None = Field(default=None)
+    """When the sign-in ends; null if it does not."""
+    version: str
+    """The server's own version."""
+
+
 class SignedReceipt(View):
     """A receipt that `quipu erase --verify` believes without asking a server."""
     receipt: ErasureReceipt

@@ -211,12 +211,22 @@ class EditWebhook(TypedDict, total=False):
     """`true` switches it on again and has it told of what it missed meanwhile."""
 
 
+class MakeLink(TypedDict):
+    """Whom a link is to let in."""
+    user: str
+    """Your own id for the person."""
+
+
 class MintTokenOptions(TypedDict, total=False):
     """What a `MintToken` may leave out."""
     permissions: Sequence[str] | None
     """No more than the key itself has, and never `admin`; `read` and `write` if absent."""
     minutes: int | None
     """Between 1 and 15; 15 if absent."""
+    page: str | None
+    """The one page it may be used from, as a browser names it: scheme, host and port. Any, if
+    absent.
+    """
 
 
 class MintToken(MintTokenOptions):
@@ -407,6 +417,18 @@ class SearchRequestOptions(TypedDict, total=False):
 class SearchRequest(SearchRequestOptions):
     """A question."""
     query: str
+
+
+class SignIn(TypedDict, total=False):
+    """How somebody signs in: with a key and a user, with a link, or, for an operator who is signed
+    in, with another user alone.
+    """
+    key: str | None
+    """A key that is admin, and so could mint tokens for its tenant's users."""
+    link: str | None
+    """A link's secret: what stands behind the `#` of its address. It works once."""
+    user: str | None
+    """Whose memory to look at."""
 
 
 class UpdateMemory(TypedDict, total=False):

@@ -16,7 +16,7 @@ pub struct Pair {
 /// Headers that differ between any two answers.
 const OF_THE_MOMENT: [&str; 2] = ["date", "quipu-request-id"];
 /// Headers that differ between two writes that both succeeded.
-const OF_A_WRITE: [&str; 2] = ["content-length", "etag"];
+const OF_A_WRITE: [&str; 3] = ["content-length", "etag", "set-cookie"];
 
 impl Pair {
     /// How the two answers can be told apart, if they can. Of two writes that both succeeded, the

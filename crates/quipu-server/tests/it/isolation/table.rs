@@ -350,6 +350,10 @@ pub const TABLE: &[Row] = &[
         r#"{"verbs": ["erase"]}"#,
     ),
     does(Admin, "delete_webhook", &[given(Path("id"), Webhook, WEBHOOK)]),
+    reads("get_sign_in", &[]),
+    with_body(does(Admin, "sign_in", &[given(Body("user"), User("dave"), Own)]), "{}"),
+    with_body(does(Admin, "make_sign_in_link", &[given(Body("user"), User("dave"), Own)]), "{}"),
+    open("sign_out"),
     open("healthz"),
     open("readyz"),
 ];
@@ -358,7 +362,7 @@ pub const TABLE: &[Row] = &[
 /// caller's own marks: they are stored beside it and never looked up. `key` and `value` say what a
 /// hard memory decides; that two people can decide the same is tried in the belts. A policy may name
 /// any domain, and none is looked up for it. The `token` of a beacon is a credential like the header,
-/// and the tests of the beacon try those. One that is harmless in one place only is named with it.
+/// and the tests of the beacon try those; so are the `key` and the `link` of a sign-in. One that is harmless in one place only is named with it.
 pub const HARMLESS: &[&str] = &[
     "admission",
     "append_turns.as",
@@ -408,6 +412,7 @@ pub const HARMLESS: &[&str] = &[
     "kind",
     "known_at",
     "limit",
+    "link",
     "min_confidence",
     "minutes",
     "mode",
@@ -417,6 +422,7 @@ pub const HARMLESS: &[&str] = &[
     "old_path",
     "old_str",
     "origin",
+    "page",
     "path",
     "permissions",
     "precise",

@@ -1,0 +1,166 @@
+//! Signing in to the console: who comes in, how, and what another site can do with it.
+
+use quipu_core::Permission;
+use serde_json::json;
+
+use crate::app::{Answer, Client, PERSONAL, TestApp};
+
+/// A browser on our own page, with the cookie that an answer set.
+fn browser(app: &TestApp, entered: &Answer) -> Client {
+    let cookie = entered.header("set-cookie").expect("a cookie");
+    for part in ["__Host-quipu=qp_sign_", "Path=/;", "Secure", "HttpOnly", "SameSite=Strict"] {
+        assert!(cookie.contains(part), "{cookie}");
+    }
+    let cookie = cookie.split(';').next().unwrap();
+    app.anonymous().with("cookie", cookie).with("sec-fetch-site", "same-origin")
+}
+
+async fn operator(app: &TestApp, user: &str) -> Client {
+    let (_, secret) = app.make_key("acme", None, &Permission::ALL, None).await;
+    let sent = json!({ "key": secret, "user": user });
+    browser(app, &app.anonymous().post("/api/sign-in", sent).await.expect(201))
+}
+
+#[tokio::test]
+async fn an_operator_signs_in_and_is_both_the_person_and_the_operator() {
+    let app = TestApp::with_keys().await;
+    app.anonymous().get("/api/sign-in").await.refused(401, "unauthenticated");
+    let page = operator(&app, "alice").await;
+    let me = page.get("/api/sign-in").await.expect(200).json();
+    assert_eq!(
+        (&me["user"], &me["human"], &me["admin"], &me["local"]),
+        (&json!("alice"), &json!(true), &json!(true), &json!(false))
+    );
+    assert_eq!(page.save("Likes tea").await.at("/memory/origin"), "user_said");
+    assert_eq!(page.get("/api/users").await.expect(200).each("user"), ["alice"]);
+    page.about("bob").get("/api/memory").await.refused(403, "wrong_user");
+
+    let other = page.post("/api/sign-in", json!({ "user": "bob" })).await.expect(201);
+    let other = browser(&app, &other);
+    assert_eq!(other.get("/api/sign-in").await.expect(200).at("/user"), "bob");
+    assert!(other.get("/api/memory").await.expect(200).each("id").is_empty());
+
+    other.delete("/api/sign-in").await.expect(204);
+    other.get("/api/memory").await.refused(401, "unauthenticated");
+    other.delete("/api/sign-in").await.expect(204);
+}
+
+#[tokio::test]
+async fn a_link_lets_one_person_in_once() {
+    let app = TestApp::with_keys().await;
+    let by = app.tenant_key("acme").await;
+    let made = by.post("/api/sign-in/links", json!({ "user": "alice" })).await.expect(201);
+    let path = made.at("/href");
+    let link = path.strip_prefix("/sign-in#").expect("behind the hash");
+    app.presenting(link).get("/api/memory").await.refused(401, "unauthenticated");
+
+    let sent = json!({ "link": link });
+    let page = browser(&app, &app.anonymous().post("/api/sign-in", sent.clone()).await.expect(201));
+    let me = page.get("/api/sign-in").await.expect(200).json();
+    assert_eq!(
+        (&me["user"], &me["human"], &me["admin"]),
+        (&json!("alice"), &json!(true), &json!(false))
+    );
+    page.get("/api/users").await.refused(403, "forbidden");
+    page.post("/api/sign-in", json!({ "user": "bob" })).await.refused(403, "forbidden");
+    app.anonymous().post("/api/sign-in", sent).await.refused(401, "unauthenticated");
+}
+
+#[tokio::test]
+async fn of_two_who_follow_a_link_at_once_one_comes_in() {
+    let app = TestApp::with_keys().await;
+    let by = app.tenant_key("acme").await;
+    for _ in 0..5 {
+        let made = by.post("/api/sign-in/links", json!({ "user": "alice" })).await.expect(201);
+        let link = made.at("/href")["/sign-in#".len()..].to_owned();
+        let anyone = app.anonymous();
+        let follow = || anyone.post("/api/sign-in", json!({ "link": link }));
+        let (one, two) = tokio::join!(follow(), follow());
+        let mut came = [one.status, two.status];
+        came.sort_unstable();
+        assert_eq!(came, [201, 401]);
+    }
+}
+
+#[tokio::test]
+async fn a_key_of_an_application_cannot_become_a_person() {
+    let app = TestApp::with_keys().await;
+    for (user, rights) in [(None, &PERSONAL[..]), (Some("alice"), &PERSONAL)] {
+        let (_, secret) = app.make_key("acme", user, rights, None).await;
+        let sent = json!({ "key": secret, "user": "alice" });
+        app.anonymous().post("/api/sign-in", sent).await.refused(403, "forbidden");
+    }
+    let token = app.mint("acme", "alice", quipu_server::clock::now()).await;
+    let sent = json!({ "key": token, "user": "alice" });
+    app.anonymous().post("/api/sign-in", sent).await.refused(403, "forbidden");
+}
+
+#[tokio::test]
+async fn another_site_cannot_use_the_cookie() {
+    let app = TestApp::with_keys().await;
+    let page = operator(&app, "alice").await;
+    page.get("/api/memory").await.expect(200);
+    for site in ["cross-site", "same-site", "none"] {
+        let other = page.with("sec-fetch-site", site);
+        other.get("/api/memory").await.refused(401, "unauthenticated");
+        other.post("/api/memory", json!({ "content": "x" })).await.refused(401, "unauthenticated");
+    }
+    // Taken out of its cookie it opens nothing.
+    let secret = page.header("cookie").split_once('=').unwrap().1.to_owned();
+    app.presenting(&secret).get("/api/memory").await.refused(401, "unauthenticated");
+    assert!(page.get("/api/memory").await.expect(200).each("id").is_empty());
+}
+
+#[tokio::test]
+async fn revoking_the_key_signs_everybody_out() {
+    let app = TestApp::with_keys().await;
+    let (id, secret) = app.make_key("acme", None, &Permission::ALL, None).await;
+    let sent = json!({ "key": secret, "user": "alice" });
+    let page = browser(&app, &app.anonymous().post("/api/sign-in", sent).await.expect(201));
+    page.get("/api/memory").await.expect(200);
+    app.presenting(&secret).delete(&format!("/api/keys/{id}")).await.expect(200);
+    page.get("/api/memory").await.refused(401, "unauthenticated");
+}
+
+#[tokio::test]
+async fn a_token_for_one_page_is_used_from_there_alone() {
+    let app = TestApp::with_keys().await;
+    let by = app.tenant_key("acme").await;
+    for page in ["app.example", "https://app.example/", "https://app.example/x", "null", "*"] {
+        let asked = json!({ "user": "alice", "page": page });
+        by.post("/api/tokens", asked).await.refused(422, "invalid_request");
+    }
+    let asked = json!({ "user": "alice", "page": "https://app.example" });
+    let token = by.post("/api/tokens", asked).await.expect(201).at("/secret");
+    let panel = app.presenting(&token);
+    panel.get("/api/memory").await.refused(401, "unauthenticated");
+    panel
+        .with("origin", "https://evil.example")
+        .get("/api/memory")
+        .await
+        .refused(401, "unauthenticated");
+    let there = panel.with("origin", "https://app.example").get("/api/memory").await.expect(200);
+    assert_eq!(there.header("access-control-allow-origin"), Some("*"));
+    assert_eq!(there.header("access-control-allow-credentials"), None);
+    let asks = app.anonymous().with("origin", "https://app.example");
+    let asks = asks.with("access-control-request-method", "PATCH");
+    let asks = asks.with("access-control-request-headers", "authorization,content-type");
+    let may = asks.call("OPTIONS", "/api/memory/x", None).await.expect(200);
+    assert!(may.header("access-control-allow-methods").unwrap().contains("PATCH"));
+    assert!(may.header("access-control-allow-headers").unwrap().contains("authorization"));
+}
+
+#[tokio::test]
+async fn on_ones_own_machine_nobody_signs_in() {
+    let app = TestApp::local().await;
+    let me = app.anonymous();
+    let seen = me.get("/api/sign-in").await.expect(200).json();
+    assert_eq!(
+        (&seen["user"], &seen["local"], &seen["admin"]),
+        (&json!("me"), &json!(true), &json!(true))
+    );
+    me.post("/api/sign-in", json!({ "user": "bob" })).await.refused(422, "invalid_request");
+    let asks = me.with("origin", "http://localhost:1").with("access-control-request-method", "GET");
+    let may = asks.call("OPTIONS", "/api/memory", None).await;
+    assert_eq!(may.header("access-control-allow-origin"), None, "no other page is let in");
+}
