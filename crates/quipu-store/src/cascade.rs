@@ -293,6 +293,9 @@ pub fn erase(
         batch.push(sql, vec![Box::new(user), Box::new(names.clone())]);
     }
     for sql in [
+        // What a model looked for in the chat may be in the turn's very words.
+        "delete from retrieval where user_id = $1 and session_id in \
+          (select session_id from turn where user_id = $1 and turn_id = any($2))",
         "delete from passage where user_id = $1 and source_id = any($2)",
         "delete from usage where user_id = $1 and turn_id = any($2)",
         "delete from turn where user_id = $1 and turn_id = any($2)",

@@ -198,6 +198,22 @@ pub async fn note(scope: &Scope, new: &Retrieval, removed: i64) -> Result<()> {
     Ok(())
 }
 
+/// Notes what was called after a retrieval, with the memories that came of it. Says whether the
+/// retrieval is there: it is noted behind its answer, and may be gone again.
+pub async fn note_calls(
+    scope: &Scope,
+    id: RetrievalId,
+    calls: &Value,
+    facts: &[FactId],
+) -> Result<bool> {
+    const SQL: &str = "update retrieval set \
+                         trace = jsonb_set(trace, '{calls}', coalesce(trace -> 'calls', '[]') || $3), \
+                         facts = array(select distinct f from unnest(facts || $4) f order by f) \
+                        where user_id = $1 and retrieval_id = $2 returning 1";
+    let params: [Param<'_>; 4] = [&scope.user().uuid(), &id.uuid(), calls, &uuids(facts)];
+    Ok(!scope.query(SQL, &params).await?.is_empty())
+}
+
 pub async fn find_retrieval(scope: &Scope, id: RetrievalId) -> Result<Option<Retrieval>> {
     const SQL: &str = concat!(
         "select ",

@@ -4,11 +4,13 @@
 //! Nothing here calls a chat model, and nothing here fails a chat: with the database away the answer
 //! is what is at hand, marked degraded.
 
+mod calls;
 mod note;
 mod retrieve;
 mod usage;
 mod why;
 
+pub use calls::ToolRun;
 pub use retrieve::{Ask, Context, Part, Spent};
 pub use usage::{
     BaselineRecord, Given, NewUsage, RetrievalRecord, USAGE_TYPES, UsageRecord, UsageStats,

@@ -15,6 +15,7 @@ const KEY: HeaderName = HeaderName::from_static("x-quipu-key");
 const SESSION: HeaderName = HeaderName::from_static("x-quipu-session");
 const MODE: HeaderName = HeaderName::from_static("x-quipu-mode");
 const TOOLS: HeaderName = HeaderName::from_static("x-quipu-tools");
+const SHOW: HeaderName = HeaderName::from_static("x-quipu-show");
 
 /// How much memory a request wants.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -40,6 +41,8 @@ pub struct Guest {
     pub may: Vec<Permission>,
     /// Whether the model is offered the memory tools.
     pub tools: bool,
+    /// Whether the client wants to see them run.
+    pub shown: bool,
 }
 
 impl Guest {
@@ -57,6 +60,11 @@ impl Guest {
             None | Some("off") => false,
             Some(_) => return Err(malformed("`X-Quipu-Tools` is on or off")),
         };
+        let shown = match text(headers, &SHOW)? {
+            Some("tools") => true,
+            None => false,
+            Some(_) => return Err(malformed("`X-Quipu-Show` is tools")),
+        };
         let session = text(headers, &SESSION)?;
         if session.is_some_and(|name| !(1..=limits::NAME_CHARS).contains(&name.chars().count())) {
             return Err(malformed("`X-Quipu-Session` is 1 to 255 characters"));
@@ -68,7 +76,7 @@ impl Guest {
         let caller = admitted.caller(&user_of(app, &admitted, headers)?);
         let keeps = mode == Mode::On && admitted.may(Permission::Write);
         let (session, may) = (session.map(str::to_owned), admitted.permissions);
-        Ok(Self { caller, mode, session, keeps, may, tools })
+        Ok(Self { caller, mode, session, keeps, may, tools, shown })
     }
 }
 

@@ -8,6 +8,7 @@
 mod capture;
 mod embeddings;
 mod guest;
+mod guide;
 mod memory;
 mod refusal;
 mod tools;
@@ -84,6 +85,13 @@ impl Gateway {
         self.0.upstream.as_ref().ok_or_else(|| Refusal::of("no_upstream"))
     }
 
+    /// Who answers this request: the service, or the guide where there is none and it is asked for by
+    /// its name. Nobody gets the guide in place of a model.
+    fn answering(&self, protocol: Protocol, body: &[u8]) -> Result<&Upstream, Refusal> {
+        let guided = protocol == Protocol::Chat && guide::is_asked(body);
+        self.upstream().or_else(|none| if guided { Ok(&Upstream::Guide) } else { Err(none) })
+    }
+
     /// The chat that a request belongs to: the one its client names, the one that the service goes
     /// on with, or the one that began with the same words.
     fn session(&self, guest: &Guest, prompt: &Prompt, said: &[Said]) -> Option<String> {
@@ -121,9 +129,11 @@ async fn responses(State(gateway): State<Gateway>, request: Request) -> Result<R
 
 /// The models of the service behind, as it lists them.
 async fn models(State(gateway): State<Gateway>, request: Request) -> Result<Response, Refusal> {
-    let upstream = gateway.upstream()?;
     let (parts, _) = request.into_parts();
     Guest::of(&gateway.0.app, &parts.headers, gateway.0.deadline).await?;
+    let Some(upstream) = &gateway.0.upstream else {
+        return Ok(axum::Json(guide::listed()).into_response());
+    };
     let headers = upstream.headers(&parts.headers, false);
     let name = parts.uri.path().trim_start_matches("/v1/");
     // What climbs out of the list of models could reach whatever else the service keeps for its key.
@@ -157,8 +167,8 @@ async fn converse(
     protocol: Protocol,
     request: Request,
 ) -> Result<Response, Refusal> {
-    let upstream = gateway.upstream()?;
     let (guest, parts, body) = read(gateway, request).await?;
+    let upstream = gateway.answering(protocol, &body)?;
     let (path, started) = (with_query(protocol.path(), &parts.uri), clock::now());
     let prompt = match guest.mode {
         Mode::Off => None,

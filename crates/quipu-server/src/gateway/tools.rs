@@ -2,25 +2,28 @@
 //! client's own, its calls of them are run here, and it is asked again, until it answers in words or
 //! calls something of the client's. The client sees one answer.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, VecDeque};
 use std::io;
 use std::sync::Arc;
+use std::time::Instant;
 
 use axum::body::{Body, Bytes};
 use axum::http::header::CONTENT_LENGTH;
 use axum::http::{HeaderMap, Method};
 use axum::response::{IntoResponse as _, Response};
 use futures_util::stream;
-use quipu_core::RetrievalId;
+use quipu_core::{FactId, RetrievalId};
 use quipu_engine::Engine;
-use quipu_models::protocol::{Prompt, Sieve, ToolCall};
+use quipu_engine::context::ToolRun;
+use quipu_models::protocol::{Ended, Prompt, Sieve, ToolCall};
+use serde_json::{Value, json};
 use tokio::sync::mpsc::UnboundedSender;
 
 use super::guest::Guest;
 use super::refusal::Refusal;
 use super::upstream::{Upstream, passed_on};
 use super::{is_packed, is_stream};
-use crate::tools::{self, Call};
+use crate::tools::{self, Answer, Call};
 
 /// How often the model may call tools before it has to answer.
 const ROUNDS: usize = 5;
@@ -84,51 +87,103 @@ struct UnderWay {
     rounds: Rounds,
     ours: Arc<BTreeSet<String>>,
     asked: usize,
-    /// The answer that is coming, and what it is sieved with; nothing once all is said.
+    streamed: bool,
+    /// The answer that is coming, and what it is sieved with.
     coming: Option<(reqwest::Response, Sieve)>,
+    /// What was called and waits to be run.
+    held: Option<Held>,
+    /// What was run so far.
+    runs: Vec<ToolRun>,
+}
+
+/// Calls that were held back from an answer that is over.
+struct Held {
+    waiting: VecDeque<ToolCall>,
+    announced: bool,
+    outputs: Vec<(String, String)>,
+    spoken: Option<Vec<Value>>,
+    rest: Vec<u8>,
 }
 
 impl UnderWay {
     fn begin(rounds: Rounds, ours: Arc<BTreeSet<String>>, answer: reqwest::Response) -> Self {
         let streamed = is_stream(answer.headers());
         let sieve = Sieve::new(rounds.prompt.protocol(), streamed, false, Arc::clone(&ours));
-        Self { rounds, ours, asked: 0, coming: Some((answer, sieve)) }
+        let coming = Some((answer, sieve));
+        Self { rounds, ours, asked: 0, streamed, coming, held: None, runs: Vec::new() }
     }
 
     /// The next bytes for the client.
     async fn next(mut self) -> io::Result<Option<(Bytes, Self)>> {
         loop {
-            let Some((mut answer, mut sieve)) = self.coming.take() else { return Ok(None) };
+            if let Some(held) = self.held.take() {
+                let shown = self.go_on(held).await?;
+                if !shown.is_empty() {
+                    return Ok(Some((shown.into(), self)));
+                }
+                continue;
+            }
+            let Some((mut answer, mut sieve)) = self.coming.take() else {
+                self.note();
+                return Ok(None);
+            };
             let passed = match answer.chunk().await.map_err(io::Error::other)? {
                 Some(piece) => {
                     let passed = sieve.push(&piece);
                     self.coming = Some((answer, sieve));
                     passed
                 }
-                None => self.end(sieve).await?,
+                None => {
+                    let Ended { calls, spoken, rest } = sieve.end();
+                    let (waiting, outputs) = (calls.into(), Vec::new());
+                    self.held = Some(Held { waiting, announced: false, outputs, spoken, rest });
+                    continue;
+                }
             };
             if !passed.is_empty() {
-                let passed = Bytes::from(passed);
-                if let Some(tap) = &self.rounds.tap {
-                    let _ = tap.send(passed.clone());
-                }
-                return Ok(Some((passed, self)));
+                return Ok(Some((self.heard(passed), self)));
             }
         }
     }
 
-    /// Runs what was called, and asks again if the model waits for what came of it.
-    async fn end(&mut self, sieve: Sieve) -> io::Result<Vec<u8>> {
-        let ended = sieve.end();
-        let mut outputs = Vec::new();
-        for call in ended.calls {
-            let said = self.run(&call).await;
-            outputs.push((call.id, said));
+    /// What passes to the client is heard by whoever keeps the chat.
+    fn heard(&self, passed: Vec<u8>) -> Bytes {
+        let passed = Bytes::from(passed);
+        if let Some(tap) = &self.rounds.tap {
+            let _ = tap.send(passed.clone());
         }
-        let Some(spoken) = ended.spoken else { return Ok(ended.rest) };
+        passed
+    }
+
+    /// Runs the next of what was called; after the last, asks again if the model waits for what came
+    /// of it. Gives what the client is shown meanwhile, or the answer's own last bytes.
+    async fn go_on(&mut self, mut held: Held) -> io::Result<Vec<u8>> {
+        if !held.announced {
+            held.announced = true;
+            let begun = held.waiting.iter().map(|call| {
+                json!({"id": call.id, "name": call.name, "arguments": arguments(call),
+                       "state": "running"})
+            });
+            let shown = self.shown(begun.collect());
+            self.held = Some(held);
+            return Ok(shown);
+        }
+        if let Some(call) = held.waiting.pop_front() {
+            let started = Instant::now();
+            let answer = self.run(&call).await;
+            let took_ms = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
+            let done = json!({"id": call.id, "name": call.name, "state": "done",
+                              "failed": answer.failed, "message": answer.message,
+                              "result": answer.structured, "took_ms": took_ms});
+            self.runs.push(noted(&call, &answer, took_ms));
+            held.outputs.push((call.id, answer.message));
+            self.held = Some(held);
+            return Ok(self.shown(vec![done]));
+        }
+        let Some(spoken) = held.spoken else { return Ok(self.heard(held.rest).into()) };
         self.asked += 1;
         let Rounds { upstream, path, headers, prompt, .. } = &mut self.rounds;
-        prompt.go_on(spoken, &outputs);
+        prompt.go_on(spoken, &held.outputs);
         if self.asked == ROUNDS {
             prompt.end_calls();
         }
@@ -145,13 +200,66 @@ impl UnderWay {
         Ok(Vec::new())
     }
 
-    async fn run(&self, made: &ToolCall) -> String {
+    /// Events of our own, between those of the model, for a client that asked to see them.
+    fn shown(&self, events: Vec<Value>) -> Vec<u8> {
+        if !(self.streamed && self.rounds.guest.shown) {
+            return Vec::new();
+        }
+        let event = |data: &Value| format!("event: quipu.tool\ndata: {data}\n\n").into_bytes();
+        events.iter().flat_map(event).collect()
+    }
+
+    async fn run(&self, made: &ToolCall) -> Answer {
         let Rounds { engine, guest, session, retrieval, .. } = &self.rounds;
-        let mut call =
-            Call::new(&made.name, serde_json::from_str(&made.arguments).unwrap_or_default());
+        let mut call = Call::new(&made.name, arguments(made));
         // Some services number their calls; with the retrieval it is one of its kind.
         call.id = Some(format!("{retrieval} {} {}", self.asked, made.id));
         call.session.clone_from(session);
-        tools::run(engine, &guest.caller, &guest.may, call).await.message
+        tools::run(engine, &guest.caller, &guest.may, call).await
+    }
+
+    /// Has what was run noted, where anything is kept of this chat.
+    fn note(&mut self) {
+        let Rounds { engine, guest, retrieval, .. } = &self.rounds;
+        let runs = std::mem::take(&mut self.runs);
+        if guest.keeps && !runs.is_empty() {
+            engine.note_calls_later(&guest.caller, *retrieval, runs);
+        }
+    }
+}
+
+fn arguments(call: &ToolCall) -> Value {
+    serde_json::from_str(&call.arguments).unwrap_or_default()
+}
+
+/// What is kept of a call: no words of memories, which can be asked for by their ids.
+fn noted(call: &ToolCall, answer: &Answer, took_ms: u64) -> ToolRun {
+    let query = arguments(call)["query"].as_str().map(str::to_owned);
+    let operation = answer.structured["event"]["operation_id"].as_str();
+    let mut memories = Vec::new();
+    ids(&answer.structured, &mut memories);
+    ToolRun {
+        id: call.id.clone(),
+        name: call.name.clone(),
+        query,
+        memories,
+        operation: operation.and_then(|id| id.parse().ok()),
+        failed: answer.failed,
+        took_ms,
+    }
+}
+
+/// The memories that data speaks of, each once, in order.
+fn ids(data: &Value, found: &mut Vec<FactId>) {
+    match data {
+        Value::Object(fields) => {
+            let id = fields.get("id").or_else(|| fields.get("memory_id")).and_then(Value::as_str);
+            if let Some(id) = id.and_then(|id| id.parse().ok()).filter(|id| !found.contains(id)) {
+                found.push(id);
+            }
+            fields.values().for_each(|value| ids(value, found));
+        }
+        Value::Array(items) => items.iter().for_each(|item| ids(item, found)),
+        _ => {}
     }
 }

@@ -14,7 +14,9 @@ use clap::Args;
 use quipu_core::secret;
 
 use super::guest::bearer;
+use super::guide;
 use super::refusal::Refusal;
+use crate::clock;
 
 /// How long a chat waits for its memory, unless told otherwise.
 pub const DEADLINE: Duration = Duration::from_millis(300);
@@ -62,9 +64,18 @@ impl UpstreamSettings {
     }
 }
 
+/// Whoever answers chats.
+#[derive(Debug, Clone)]
+pub enum Upstream {
+    /// A service elsewhere.
+    Service(Service),
+    /// The guide inside this program, for a server that has nobody else.
+    Guide,
+}
+
 /// A service that answers chats.
 #[derive(Debug, Clone)]
-pub struct Upstream {
+pub struct Service {
     base: String,
     client: reqwest::Client,
     key: Option<HeaderValue>,
@@ -92,10 +103,10 @@ impl Upstream {
             .pool_max_idle_per_host(256)
             .build()
             .context("no HTTP client can be made")?;
-        Ok(Self { base, client, key: key.transpose()? })
+        Ok(Self::Service(Service { base, client, key: key.transpose()? }))
     }
 
-    /// Asks the service, and comes back as soon as its answer begins.
+    /// Asks, and comes back as soon as the answer begins.
     pub(super) async fn ask(
         &self,
         method: Method,
@@ -103,8 +114,11 @@ impl Upstream {
         headers: HeaderMap,
         body: Bytes,
     ) -> Result<reqwest::Response, Refusal> {
-        let url = format!("{}/{path}", self.base);
-        let request = self.client.request(method, url).headers(headers).body(body);
+        let Self::Service(service) = self else {
+            return Ok(guide::answer(&body, clock::now()).into());
+        };
+        let url = format!("{}/{path}", service.base);
+        let request = service.client.request(method, url).headers(headers).body(body);
         request.send().await.map_err(|error| {
             // The address may hold a key of the operator's; what went wrong does not.
             let error = error.without_url();
@@ -123,7 +137,7 @@ impl Upstream {
         let brought = bearer(of).filter(|key| secret::parse(key).is_none());
         if brought.is_none_or(|key| key.is_empty() || key == NO_KEY) {
             headers.remove(header::AUTHORIZATION);
-            if let Some(key) = &self.key {
+            if let Self::Service(Service { key: Some(key), .. }) = self {
                 headers.insert(header::AUTHORIZATION, key.clone());
             }
         }

@@ -2,6 +2,7 @@
 //! that answers as a test tells it to.
 
 mod captured;
+mod guide;
 mod open;
 mod passing;
 mod remembered;
