@@ -25,7 +25,10 @@ export default defineConfig({
   },
   server: {
     proxy: Object.fromEntries(
-      api.map((path) => [path, { target: server, changeOrigin: true, headers: { origin: server } }]),
+      api.map((path) => [
+        path,
+        { target: server, changeOrigin: true, headers: { origin: server } },
+      ]),
     ),
   },
 });

@@ -7,7 +7,9 @@
   } catch {
     // Whoever forbids storage gets the theme of their system.
   }
-  const dark = said.theme === "dark" || (said.theme !== "light" && matchMedia("(prefers-color-scheme: dark)").matches);
+  const dark =
+    said.theme === "dark" ||
+    (said.theme !== "light" && matchMedia("(prefers-color-scheme: dark)").matches);
   document.documentElement.dataset.theme = dark ? "dark" : "light";
   document.documentElement.dataset.density = said.density === "compact" ? "compact" : "comfortable";
 })();

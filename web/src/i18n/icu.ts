@@ -85,7 +85,8 @@ export function write(parts: Part[], values: Values, language: string, count?: n
     else if (part.kind === "count") out += new Intl.NumberFormat(language).format(count ?? 0);
     else if (part.kind === "value") {
       const value = values[part.name];
-      out += typeof value === "number" ? new Intl.NumberFormat(language).format(value) : (value ?? "");
+      out +=
+        typeof value === "number" ? new Intl.NumberFormat(language).format(value) : (value ?? "");
     } else {
       const value = values[part.name];
       const number = Number(value);
@@ -100,13 +101,26 @@ export function write(parts: Part[], values: Values, language: string, count?: n
 }
 
 const ACCENTS: Record<string, string> = {
-  a: "á", e: "é", i: "í", o: "ó", u: "ú", A: "Á", E: "É", I: "Í", O: "Ó", U: "Ú", n: "ñ", c: "ç", y: "ý",
+  a: "á",
+  e: "é",
+  i: "í",
+  o: "ó",
+  u: "ú",
+  A: "Á",
+  E: "É",
+  I: "Í",
+  O: "Ó",
+  U: "Ú",
+  n: "ñ",
+  c: "ç",
+  y: "ý",
 };
 
 /** The same message in a language nobody speaks: accented, so that forgotten strings stand out. */
 export function pseudo(parts: Part[]): Part[] {
   return parts.map((part): Part => {
-    if (part.kind === "text") return { kind: "text", text: part.text.replace(/[a-zA-Z]/g, (l) => ACCENTS[l] ?? l) };
+    if (part.kind === "text")
+      return { kind: "text", text: part.text.replace(/[a-zA-Z]/g, (l) => ACCENTS[l] ?? l) };
     if (part.kind !== "choice") return part;
     const cases = Object.entries(part.cases).map(([name, inner]) => [name, pseudo(inner)] as const);
     return { ...part, cases: Object.fromEntries(cases) };

@@ -4,7 +4,7 @@
  * What a memory says is never translated.
  */
 import { en } from "./en/index.ts";
-import { pseudo, read, type Part, type Values, write } from "./icu.ts";
+import { type Part, pseudo, read, type Values, write } from "./icu.ts";
 
 export type Catalogues = typeof en;
 /** Every key there is: the page, a dot, the name. */

@@ -18,5 +18,6 @@ export const memory: Translation["memory"] = {
   "did.erase": "Endgültig gelöscht",
 
   "empty.title": "Warten auf deine erste Erinnerung",
-  "empty.text": "Alles, was über dich bekannt ist, steht hier, mit seiner Herkunft. Speichere etwas, und es erscheint sofort.",
+  "empty.text":
+    "Alles, was über dich bekannt ist, steht hier, mit seiner Herkunft. Speichere etwas, und es erscheint sofort.",
 };

@@ -16,5 +16,6 @@ export const memory = {
   "did.erase": "Erased for good",
 
   "empty.title": "Waiting for your first memory",
-  "empty.text": "Everything that is known about you is listed here, with where it came from. Save something, and it shows at once.",
+  "empty.text":
+    "Everything that is known about you is listed here, with where it came from. Save something, and it shows at once.",
 } as const;

@@ -81,7 +81,8 @@ export const shell = {
   "notFound.back": "Go to your memory",
 
   "signIn.title": "Open your memory",
-  "signIn.text": "With a key of this server. It is exchanged for a cookie and not kept by this page.",
+  "signIn.text":
+    "With a key of this server. It is exchanged for a cookie and not kept by this page.",
   "signIn.key": "Key",
   "signIn.user": "User",
   "signIn.userHelp": "Only if the key is for several: the id of whose memory it is.",

@@ -1,0 +1,109 @@
+/**
+ * The undo, of which there is one. Every write goes through `useAct`: it is shown at once, sent, and said
+ * in a message with Undo; `Z` takes back the latest of this page's writes, and when those are used up
+ * the latest that the server knows of.
+ */
+import { type Quipu, QuipuError, type Written } from "@quipu/client";
+import { type QueryClient, useQueryClient } from "@tanstack/react-query";
+import { useCallback } from "react";
+import { refreshMemories } from "../data/memories.ts";
+import { t } from "../i18n/index.ts";
+import { dropToast, showToast } from "../ui/toast.tsx";
+import { sentenceOf } from "./problems.tsx";
+import { useQuipu } from "./session.tsx";
+
+export interface Act {
+  /** What was done, in a word or two: "Forgotten". */
+  say: string;
+  /** The words it was done to. */
+  about?: string;
+  /** Shows it before the server has answered; gives back what takes that away again. */
+  show?: () => () => void;
+  run: () => Promise<Written>;
+  after?: (written: Written) => void;
+}
+
+interface Done {
+  operation: string;
+  toast: number;
+}
+
+/** This page's writes that can still be taken back, the latest last. */
+const done: Done[] = [];
+/** What cannot be undone, and what is an undo already. */
+const FINAL = new Set(["erase", "purge", "undo", "erase_user"]);
+
+/** Runs a write; gives what the server answered, or nothing if it refused (which was then said). */
+export function useAct(): (act: Act) => Promise<Written | undefined> {
+  const quipu = useQuipu();
+  const queries = useQueryClient();
+  return useCallback(
+    async (act: Act) => {
+      const hide = act.show?.();
+      try {
+        const written = await act.run();
+        act.after?.(written);
+        sayDone(quipu, queries, act, written);
+        return written;
+      } catch (error) {
+        hide?.();
+        showToast({ text: sentenceOf(error), tone: "bad" });
+        return undefined;
+      }
+    },
+    [quipu, queries],
+  );
+}
+
+function sayDone(quipu: Quipu, queries: QueryClient, act: Act, written: Written): void {
+  const operation = written.event.operation_id;
+  // Saying what is known already writes nothing, and there is nothing to take back.
+  if (!operation || !written.event.undo) {
+    showToast({ text: act.say, about: act.about });
+    return;
+  }
+  const toast = showToast({
+    text: act.say,
+    about: act.about,
+    action: {
+      label: t("shell.undo.undo"),
+      shortcut: "z",
+      run: () => void takeBack(quipu, queries, operation),
+    },
+  });
+  done.push({ operation, toast });
+}
+
+async function takeBack(quipu: Quipu, queries: QueryClient, operation: string): Promise<void> {
+  const at = done.findIndex((one) => one.operation === operation);
+  const [found] = at >= 0 ? done.splice(at, 1) : [];
+  if (found) dropToast(found.toast);
+  try {
+    const written = await quipu.operations.undo(operation);
+    showToast({ text: t("shell.undo.undone"), about: written.memory?.content });
+    await refreshMemories(queries, quipu, written.event.memory_ids);
+  } catch (error) {
+    showToast({ text: sentenceOf(error), tone: "bad" });
+  }
+}
+
+/** Takes back the latest write; what `Z` does. */
+export function useUndoLatest(): () => Promise<void> {
+  const quipu = useQuipu();
+  const queries = useQueryClient();
+  return useCallback(async () => {
+    const own = done.at(-1);
+    if (own) return takeBack(quipu, queries, own.operation);
+    try {
+      const page = await quipu.operations.list({ limit: 20 }).page();
+      const latest = page.data.find((one) => !one.undone_by && !one.undoes && !FINAL.has(one.verb));
+      if (latest) return await takeBack(quipu, queries, latest.id);
+      showToast({ text: t("shell.undo.nothing") });
+    } catch (error) {
+      showToast({
+        text: error instanceof QuipuError ? error.title : t("shell.problem.title"),
+        tone: "bad",
+      });
+    }
+  }, [quipu, queries]);
+}
