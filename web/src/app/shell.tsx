@@ -105,7 +105,7 @@ function Rail({ done }: { done?: () => void }) {
                 onClick={done}
                 activeOptions={{ includeSearch: false }}
                 className="flex h-8 items-center gap-2.5 rounded-control px-2 text-muted no-underline -outline-offset-2 hover:bg-hover hover:text-ink max-md:h-11"
-                activeProps={{ className: "bg-hover font-medium !text-ink" }}
+                activeProps={{ className: "bg-active font-medium !text-ink" }}
               >
                 <Icon size={16} aria-hidden className="shrink-0" />
                 <span className="flex-1 truncate">{t(name)}</span>

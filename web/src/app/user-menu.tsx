@@ -27,7 +27,6 @@ export function UserMenu() {
         trigger={
           <button
             type="button"
-            aria-label={`${t("shell.user.menu")}: ${session.user}`}
             className="flex min-h-11 items-center gap-2.5 rounded-control px-2 text-start hover:bg-hover data-[popup-open]:bg-hover"
           >
             <span
@@ -36,6 +35,7 @@ export function UserMenu() {
             >
               {session.user.slice(0, 1)}
             </span>
+            <span className="sr-only">{t("shell.user.menu")}</span>
             <bdi className="min-w-0 flex-1 truncate">{session.user}</bdi>
             <ChevronsUpDown size={14} aria-hidden className="text-faint" />
           </button>

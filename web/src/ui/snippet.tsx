@@ -13,8 +13,8 @@ export function Snippet({ code }: { code: string }) {
   };
   return (
     <div className="relative rounded-control border bg-sunken text-start" dir="ltr">
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reachable by keyboard */}
       <pre
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reachable by keyboard
         tabIndex={0}
         className="overflow-x-auto py-2.5 ps-3 pe-11 font-mono text-[0.8125rem] leading-relaxed"
       >

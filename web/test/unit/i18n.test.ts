@@ -24,7 +24,7 @@ test("plurals, choices and numbers", () => {
 
 test("what is not well formed is refused", () => {
   for (const wrong of ["{", "a }", "{a, plural, one {x}}", "{a, b}", "{a, plural, other {x}"]) {
-    assert.throws(() => read(wrong), undefined, wrong);
+    assert.throws(() => read(wrong), Error, wrong);
   }
 });
 

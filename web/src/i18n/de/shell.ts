@@ -12,7 +12,7 @@ export const shell: Translation["shell"] = {
   copied: "Kopiert",
   retry: "Noch einmal",
   loading: "Lädt…",
-  search: "Suche und Befehle",
+  search: "Suche",
   more: "Mehr",
   next: "Nächste Schritte",
 

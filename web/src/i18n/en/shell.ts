@@ -10,7 +10,7 @@ export const shell = {
   copied: "Copied",
   retry: "Try again",
   loading: "Loading…",
-  search: "Search and commands",
+  search: "Search",
   more: "More",
   next: "Next steps",
 
