@@ -33,7 +33,7 @@ export function Dialog({ open, onOpenChange, title, text, children, actions, wid
             <Base.Title className="text-base font-semibold">{title}</Base.Title>
             <Base.Close
               render={
-                <IconButton label={t("shell.close")} small className="-me-2 -mt-0.5">
+                <IconButton plain label={t("shell.close")} small className="-me-2 -mt-0.5">
                   <X size={16} aria-hidden />
                 </IconButton>
               }

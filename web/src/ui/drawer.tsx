@@ -35,7 +35,7 @@ export function Drawer({
             <Base.Title className="font-medium">{title}</Base.Title>
             <Base.Close
               render={
-                <IconButton label={t("shell.close")}>
+                <IconButton plain label={t("shell.close")}>
                   <X size={16} aria-hidden />
                 </IconButton>
               }

@@ -125,7 +125,7 @@ function ToastRow({ toast, paused }: { toast: Toast; paused: boolean }) {
           {toast.action.shortcut && <Kbd keys={toast.action.shortcut} />}
         </Button>
       )}
-      <IconButton small label={t("shell.close")} onClick={() => dropToast(toast.id)}>
+      <IconButton small plain label={t("shell.close")} onClick={() => dropToast(toast.id)}>
         <X size={14} aria-hidden />
       </IconButton>
     </div>

@@ -43,7 +43,11 @@ test.describe("the shell", () => {
     await expect(page.getByRole("dialog")).toHaveCount(0);
   });
 
-  test("keeps the theme across a reload, without waiting for the script", async ({ page }) => {
+  test("keeps the theme across a reload, without waiting for the script", async ({
+    page,
+    allowed,
+  }) => {
+    allowed.push(/ERR_FAILED.*\/assets\//);
     await page.emulateMedia({ colorScheme: "light" });
     await open(page, "/memory");
     await page.getByRole("button", { name: /^Your account/ }).click();
