@@ -1,14 +1,26 @@
 /**
  * Keeps what is on the screen true: the server tells of every operation as it happens, and what that
- * touches is read again. A page lists what it wants to be told of with `useLiveEvent`.
+ * touches is read again. A page that wants to be told itself uses `useLiveEvent`.
  */
-import type { LiveEvent } from "@quipu/client";
+import { eventStream, type LiveEvent, type Quipu } from "@quipu/client";
 import { useQueryClient } from "@tanstack/react-query";
-import { createContext, type ReactNode, useContext, useEffect, useRef, useState } from "react";
-import { refreshMemories } from "../data/memories.ts";
+import {
+  createContext,
+  type ReactNode,
+  useContext,
+  useEffect,
+  useMemo,
+  useRef,
+  useState,
+} from "react";
+import { refreshMemories } from "../data/store.ts";
 import { useQuipu } from "./session.tsx";
 
 export type LiveState = "connecting" | "on" | "off";
+
+/** What may be different after any operation, besides the memories that it names. */
+const TOUCHED = ["review", "portraits", "stats", "operations", "state", "sessions", "domains"];
+const PROBE = 10_000;
 
 interface Live {
   state: LiveState;
@@ -24,33 +36,54 @@ export function LiveProvider({ children }: { children: ReactNode }) {
   const listeners = useRef(new Set<(event: LiveEvent) => void>());
   useEffect(() => {
     const hangUp = new AbortController();
-    // The client connects again by itself, silently; the page's own probe says how it stands.
+    const { signal } = hangUp;
+    // The client connects again by itself, silently; asking now and then says how it stands.
     const probe = async () => {
-      const ready = await quipu.ready({ signal: hangUp.signal }).catch(() => false);
-      if (!hangUp.signal.aborted) setState(ready ? "on" : "off");
+      const ready = await quipu.ready({ signal }).catch(() => false);
+      if (!signal.aborted) setState(ready ? "on" : "off");
     };
-    void probe();
-    const timer = setInterval(probe, 10_000);
-    void (async () => {
-      try {
-        for await (const event of quipu.events({ signal: hangUp.signal })) {
-          setState("on");
-          void refreshMemories(queries, quipu, event.operation.memory_ids);
-          for (const root of ["review", "portraits", "stats", "operations", "state"]) {
-            void queries.invalidateQueries({ queryKey: [root] });
-          }
-          for (const listener of listeners.current) listener(event);
-        }
-      } catch {
-        if (!hangUp.signal.aborted) setState("off");
+    const timer = setInterval(probe, PROBE);
+    const listen = async () => {
+      const after = await placeOfNow(quipu, signal);
+      await probe();
+      for await (const event of quipu.events({ after, signal })) {
+        void refreshMemories(queries, quipu, event.operation.memory_ids);
+        for (const root of TOUCHED) void queries.invalidateQueries({ queryKey: [root] });
+        for (const listener of listeners.current) listener(event);
       }
-    })();
+    };
+    void listen().catch(() => {
+      if (!signal.aborted) setState("off");
+    });
     return () => {
       clearInterval(timer);
       hangUp.abort();
     };
   }, [quipu, queries]);
-  return <Current value={{ state, listeners: listeners.current }}>{children}</Current>;
+  const live = useMemo(() => ({ state, listeners: listeners.current }), [state]);
+  return <Current value={live}>{children}</Current>;
+}
+
+/** Where the stream of events stands now. Whatever happens after this, events begin from here. */
+async function placeOfNow(quipu: Quipu, signal: AbortSignal): Promise<string | undefined> {
+  const headers = { accept: "text/event-stream" };
+  // A server that is away just now is asked again by the stream itself.
+  const response = await quipu.open("/api/events", { headers, signal }).catch(() => undefined);
+  const reader = response?.body?.getReader();
+  if (!reader) return undefined;
+  const chunks = async function* () {
+    for (;;) {
+      const { done, value } = await reader.read();
+      if (done) return;
+      yield value;
+    }
+  };
+  for await (const message of eventStream(chunks())) {
+    if (!message.id) continue;
+    await reader.cancel();
+    return message.id;
+  }
+  return undefined;
 }
 
 export function useLive(): LiveState {
@@ -62,12 +95,12 @@ export function useLiveEvent(listener: (event: LiveEvent) => void): void {
   const live = useContext(Current);
   const latest = useRef(listener);
   latest.current = listener;
+  const listeners = live?.listeners;
   useEffect(() => {
-    if (!live) return;
     const tell = (event: LiveEvent) => latest.current(event);
-    live.listeners.add(tell);
+    listeners?.add(tell);
     return () => {
-      live.listeners.delete(tell);
+      listeners?.delete(tell);
     };
-  }, [live]);
+  }, [listeners]);
 }

@@ -6,7 +6,7 @@
 import { type Quipu, QuipuError, type Written } from "@quipu/client";
 import { type QueryClient, useQueryClient } from "@tanstack/react-query";
 import { useCallback } from "react";
-import { refreshMemories } from "../data/memories.ts";
+import { refreshMemories } from "../data/store.ts";
 import { t } from "../i18n/index.ts";
 import { dropToast, showToast } from "../ui/toast.tsx";
 import { sentenceOf } from "./problems.tsx";

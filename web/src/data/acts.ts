@@ -8,7 +8,7 @@ import { useMemo } from "react";
 import { useQuipu } from "../app/session.tsx";
 import { useAct } from "../app/undo.tsx";
 import { t } from "../i18n/index.ts";
-import { patchMemories, putMemory } from "./memories.ts";
+import { patchMemories, putMemory } from "./store.ts";
 
 export function useMemoryActs() {
   const quipu = useQuipu();

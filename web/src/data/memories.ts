@@ -1,23 +1,9 @@
-/**
- * All memories of a person, in one store: ten thousand are a few megabytes, so views filter and group
- * them without asking the server again. They come in pages of 200 and are shown as they come; after that
- * events keep them fresh, one by one.
- */
-import { type MemoryView, type Quipu, QuipuError } from "@quipu/client";
-import { type QueryClient, useQuery, useQueryClient } from "@tanstack/react-query";
+/** The memories of a person, as pages read them: all of them from the store, or one with all it has. */
+import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useMemo } from "react";
+import { useLive } from "../app/live.tsx";
 import { useQuipu } from "../app/session.tsx";
-
-export const MEMORIES = ["memories"] as const;
-const PAGE = 200;
-/** More than this at once, such as an import, is cheaper to read anew. */
-const FEW = 40;
-
-export interface Memories {
-  byId: ReadonlyMap<string, MemoryView>;
-  /** Whether everything is here, or pages are still coming. */
-  complete: boolean;
-}
+import { MEMORIES, type Memories, readMemories } from "./store.ts";
 
 const NONE: Memories = { byId: new Map(), complete: false };
 
@@ -25,22 +11,12 @@ const NONE: Memories = { byId: new Map(), complete: false };
 export function useMemories() {
   const quipu = useQuipu();
   const queries = useQueryClient();
+  const live = useLive();
   const query = useQuery({
     queryKey: MEMORIES,
-    queryFn: async ({ signal }): Promise<Memories> => {
-      const byId = new Map<string, MemoryView>();
-      for await (const page of quipu.memories
-        .list({ status: "all", limit: PAGE }, { signal })
-        .pages()) {
-        for (const memory of page.data) byId.set(memory.id, memory);
-        const before = queries.getQueryData<Memories>(MEMORIES);
-        // A second reading replaces the first when it is whole, so that nothing flickers.
-        if (!before?.complete) {
-          queries.setQueryData<Memories>(MEMORIES, { byId: new Map(byId), complete: false });
-        }
-      }
-      return { byId, complete: true };
-    },
+    queryFn: ({ signal }) => readMemories(queries, quipu, signal),
+    // Not before events are listened to, or what happens in between would be missed.
+    enabled: live !== "connecting",
     staleTime: Number.POSITIVE_INFINITY,
   });
   const memories = query.data ?? NONE;
@@ -66,7 +42,7 @@ export function useMemory(id: string, at: { as_of?: string; known_at?: string } 
   });
 }
 
-/** Every version a memory ever had, newest first as the server gives them. */
+/** Every version a memory ever had. */
 export function useHistory(id: string) {
   const quipu = useQuipu();
   return useQuery({
@@ -81,52 +57,4 @@ export function useLinks(id: string) {
     queryKey: ["memory", id, "links"],
     queryFn: ({ signal }) => quipu.memories.links(id, { signal }),
   });
-}
-
-/** Changes the store in place; gives back what takes the change away again. */
-export function patchMemories(
-  queries: QueryClient,
-  change: (byId: Map<string, MemoryView>) => void,
-): () => void {
-  const before = queries.getQueryData<Memories>(MEMORIES);
-  if (!before) return () => {};
-  const byId = new Map(before.byId);
-  change(byId);
-  queries.setQueryData<Memories>(MEMORIES, { ...before, byId });
-  return () => queries.setQueryData<Memories>(MEMORIES, before);
-}
-
-/** Puts a memory into the store as the server has just given it. */
-export function putMemory(queries: QueryClient, memory: MemoryView): void {
-  patchMemories(queries, (byId) => byId.set(memory.id, memory));
-}
-
-/** Reads these memories again. */
-export async function refreshMemories(
-  queries: QueryClient,
-  quipu: Quipu,
-  ids: string[],
-): Promise<void> {
-  for (const id of ids) void queries.invalidateQueries({ queryKey: ["memory", id] });
-  if (ids.length > FEW) {
-    await queries.invalidateQueries({ queryKey: MEMORIES });
-    return;
-  }
-  const fresh = await Promise.all(ids.map((id) => readOrGone(quipu, id)));
-  patchMemories(queries, (byId) => {
-    fresh.forEach((memory, at) => {
-      const id = ids[at];
-      if (memory) byId.set(memory.id, memory);
-      else if (memory === null && id !== undefined) byId.delete(id);
-    });
-  });
-}
-
-/** The memory, null if it is gone, and nothing if that cannot be told just now. */
-async function readOrGone(quipu: Quipu, id: string): Promise<MemoryView | null | undefined> {
-  try {
-    return await quipu.memories.get(id);
-  } catch (error) {
-    return error instanceof QuipuError && error.status === 404 ? null : undefined;
-  }
 }

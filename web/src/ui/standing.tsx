@@ -34,7 +34,7 @@ export function Force({ force, words }: { force: string; words?: boolean }) {
   const hard = force === "hard";
   const text = t(hard ? "shell.force.hard" : "shell.force.soft");
   const icon = hard ? (
-    <Lock size={14} aria-hidden className="fill-accent-soft text-accent-text" />
+    <Lock size={14} aria-hidden fill="currentColor" className="text-accent-text" />
   ) : (
     <LockOpen size={14} aria-hidden className="text-faint" />
   );

@@ -74,7 +74,7 @@ export function ToastViewport() {
       onPointerLeave={() => setPaused(false)}
       onFocus={() => setPaused(true)}
       onBlur={() => setPaused(false)}
-      className="pointer-events-none fixed inset-x-0 bottom-0 z-50 flex flex-col items-center gap-2 p-4 outline-none max-md:bottom-14 sm:items-end"
+      className="pointer-events-none fixed inset-x-0 bottom-0 z-50 flex flex-col items-center gap-2 p-4 outline-none sm:items-end"
     >
       {/* The region is there before its messages, or screen readers would not read them. */}
       <div role="status" className="contents">

@@ -9,6 +9,20 @@ export const memory: Translation["memory"] = {
   goneText: "Sie wurde gelöscht, oder die Adresse gehört jemand anderem.",
   open: "Öffnen",
 
+  "act.confirm": "Bestätigen",
+  "act.forget": "Vergessen",
+  "act.delete": "In den Papierkorb",
+  "act.restore": "Zurückholen",
+
+  "status.active": "gültig",
+  "status.upcoming": "kommend",
+  "status.proposed": "vorgeschlagen",
+  "status.candidate": "Vermutung",
+  "status.superseded": "abgelöst",
+  "status.expired": "abgelaufen",
+  "status.forgotten": "vergessen",
+  "status.trashed": "im Papierkorb",
+
   "did.save": "Gespeichert",
   "did.update": "Geändert",
   "did.confirm": "Bestätigt",

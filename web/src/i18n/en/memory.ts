@@ -7,6 +7,20 @@ export const memory = {
   goneText: "It was erased, or the address belongs to somebody else.",
   open: "Open",
 
+  "act.confirm": "Confirm",
+  "act.forget": "Forget",
+  "act.delete": "Delete",
+  "act.restore": "Restore",
+
+  "status.active": "active",
+  "status.upcoming": "upcoming",
+  "status.proposed": "proposed",
+  "status.candidate": "candidate",
+  "status.superseded": "superseded",
+  "status.expired": "expired",
+  "status.forgotten": "forgotten",
+  "status.trashed": "in the trash",
+
   "did.save": "Saved",
   "did.update": "Changed",
   "did.confirm": "Confirmed",
