@@ -15,10 +15,20 @@ export function useMemoryActs() {
   const queries = useQueryClient();
   const act = useAct();
   return useMemo(() => {
-    const as = (memory: MemoryView, change: Partial<MemoryView>) => () =>
-      patchMemories(queries, (byId) => byId.set(memory.id, { ...memory, ...change }));
-    const keep = (written: Written) => {
-      if (written.memory) putMemory(queries, written.memory);
+    // Both the store and a page that shows just this memory are told at once.
+    const as = (memory: MemoryView, change: Partial<MemoryView>) => () => {
+      const shown = { ...memory, ...change };
+      const hide = patchMemories(queries, (byId) => byId.set(memory.id, shown));
+      queries.setQueryData(["memory", memory.id, {}], shown);
+      return () => {
+        hide();
+        queries.setQueryData(["memory", memory.id, {}], memory);
+      };
+    };
+    const keep = ({ memory }: Written) => {
+      if (!memory) return;
+      putMemory(queries, memory);
+      queries.setQueryData(["memory", memory.id, {}], memory);
     };
     const now = () => new Date().toISOString();
     return {

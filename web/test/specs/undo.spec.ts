@@ -73,3 +73,21 @@ test("the message waits while the pointer is on it", async ({ page, quipu }) => 
   await page.clock.runFor(11_000);
   await expect(message).toHaveCount(0);
 });
+
+test("nobody waits for the server", async ({ page, quipu }) => {
+  const [saved] = await seed(quipu, ["Plays the cello"]);
+  await open(page, `/memory/${saved?.memory?.id}`);
+  let answer = () => {};
+  const held = new Promise<void>((resolve) => {
+    answer = resolve;
+  });
+  await page.route("**/forget", async (route) => {
+    await held;
+    await route.continue();
+  });
+  await page.getByRole("button", { name: "Forget" }).click();
+  await expect(page.getByText("forgotten", { exact: true })).toBeVisible();
+  await expect(page.getByRole("status").getByText("Forgotten")).toHaveCount(0);
+  answer();
+  await expect(page.getByRole("status").getByText("Forgotten")).toBeVisible();
+});
