@@ -10,7 +10,7 @@ export default defineConfig({
   forbidOnly: true,
   reporter: [["list"]],
   use: {
-    baseURL: process.env.QUIPU_CONSOLE ?? "http://127.0.0.1:7777",
+    baseURL: process.env.CONSOLE_URL ?? "http://127.0.0.1:7777",
     locale: "en-GB",
     timezoneId: "Europe/Berlin",
     viewport: { width: 1440, height: 900 },

@@ -24,11 +24,13 @@ export interface Act {
 }
 
 interface Done {
-  operation: string;
-  toast: number;
+  /** When the server has answered. */
+  settled: Promise<unknown>;
+  operation?: string;
+  toast?: number;
 }
 
-/** This page's writes that can still be taken back, the latest last. */
+/** This page's writes that can still be taken back, the latest last; also those still on their way. */
 const done: Done[] = [];
 /** What cannot be undone, and what is an undo already. */
 const FINAL = new Set(["erase", "purge", "undo", "erase_user"]);
@@ -40,12 +42,16 @@ export function useAct(): (act: Act) => Promise<Written | undefined> {
   return useCallback(
     async (act: Act) => {
       const hide = act.show?.();
+      const running = act.run();
+      const one: Done = { settled: running.catch(() => undefined) };
+      done.push(one);
       try {
-        const written = await act.run();
+        const written = await running;
         act.after?.(written);
-        sayDone(quipu, queries, act, written);
+        sayDone(quipu, queries, act, written, one);
         return written;
       } catch (error) {
+        drop(one);
         hide?.();
         showToast({ text: sentenceOf(error), tone: "bad" });
         return undefined;
@@ -55,14 +61,21 @@ export function useAct(): (act: Act) => Promise<Written | undefined> {
   );
 }
 
-function sayDone(quipu: Quipu, queries: QueryClient, act: Act, written: Written): void {
+function drop(one: Done | undefined): void {
+  const at = one ? done.indexOf(one) : -1;
+  if (at >= 0) done.splice(at, 1);
+}
+
+function sayDone(quipu: Quipu, queries: QueryClient, act: Act, written: Written, one: Done): void {
   const operation = written.event.operation_id;
   // Saying what is known already writes nothing, and there is nothing to take back.
   if (!operation || !written.event.undo) {
+    drop(one);
     showToast({ text: act.say, about: act.about });
     return;
   }
-  const toast = showToast({
+  one.operation = operation;
+  one.toast = showToast({
     text: act.say,
     about: act.about,
     action: {
@@ -71,13 +84,12 @@ function sayDone(quipu: Quipu, queries: QueryClient, act: Act, written: Written)
       run: () => void takeBack(quipu, queries, operation),
     },
   });
-  done.push({ operation, toast });
 }
 
 async function takeBack(quipu: Quipu, queries: QueryClient, operation: string): Promise<void> {
-  const at = done.findIndex((one) => one.operation === operation);
-  const [found] = at >= 0 ? done.splice(at, 1) : [];
-  if (found) dropToast(found.toast);
+  const own = done.find((one) => one.operation === operation);
+  drop(own);
+  if (own?.toast !== undefined) dropToast(own.toast);
   try {
     const written = await quipu.operations.undo(operation);
     showToast({ text: t("shell.undo.undone"), about: written.memory?.content });
@@ -92,8 +104,10 @@ export function useUndoLatest(): () => Promise<void> {
   const quipu = useQuipu();
   const queries = useQueryClient();
   return useCallback(async () => {
-    const own = done.at(-1);
-    if (own) return takeBack(quipu, queries, own.operation);
+    // What was shown a moment ago may still be on its way; whoever presses Z means that.
+    await done.at(-1)?.settled;
+    const own = done.findLast((one) => one.operation !== undefined)?.operation;
+    if (own !== undefined) return takeBack(quipu, queries, own);
     try {
       const page = await quipu.operations.list({ limit: 20 }).page();
       const latest = page.data.find((one) => !one.undone_by && !one.undoes && !FINAL.has(one.verb));
