@@ -1,6 +1,7 @@
 import { CSPProvider } from "@base-ui/react/csp-provider";
 import { DirectionProvider } from "@base-ui/react/direction-provider";
-import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
+import { QuipuError } from "@quipu/client";
+import { QueryCache, QueryClient, QueryClientProvider } from "@tanstack/react-query";
 import { RouterProvider } from "@tanstack/react-router";
 import { StrictMode, useEffect, useState } from "react";
 import { createRoot } from "react-dom/client";
@@ -11,7 +12,15 @@ import { speak } from "./i18n/index.ts";
 import { TooltipProvider } from "./ui/tooltip.tsx";
 import "./styles.css";
 
-const queries = new QueryClient({
+const queries: QueryClient = new QueryClient({
+  queryCache: new QueryCache({
+    onError: (error, query) => {
+      // The session has run out: asking about it again leads to the sign-in.
+      if (error instanceof QuipuError && error.status === 401 && query.queryKey[0] !== "session") {
+        void queries.invalidateQueries({ queryKey: ["session"] });
+      }
+    },
+  }),
   defaultOptions: {
     // The client tries again by itself, and events say when something is out of date.
     queries: { retry: false, refetchOnWindowFocus: false, staleTime: 30_000 },

@@ -89,7 +89,7 @@ export const shell: Translation["shell"] = {
   "signIn.user": "Person",
   "signIn.userHelp": "Nur wenn der Schlüssel für mehrere gilt: wessen Gedächtnis es ist.",
   "signIn.submit": "Anmelden",
-  "signIn.link": "Oder öffne den einmaligen Link, den das hier ausgibt:",
+  "signIn.link": "Oder öffne den einmaligen Link, den der Server dir gegeben hat.",
   "signIn.opening": "Du wirst angemeldet…",
 
   "tier.strong": "sicher",

@@ -87,7 +87,7 @@ export const shell = {
   "signIn.user": "User",
   "signIn.userHelp": "Only if the key is for several: the id of whose memory it is.",
   "signIn.submit": "Sign in",
-  "signIn.link": "Or open the one-time link that this prints:",
+  "signIn.link": "Or open the one-time link that the server gave you.",
   "signIn.opening": "Signing you in…",
 
   "tier.strong": "strong",

@@ -1,5 +1,5 @@
 /** Signing in, with a key or with the one-time link that the server printed. */
-import { getRouteApi, useNavigate } from "@tanstack/react-router";
+import { getRouteApi, useRouter } from "@tanstack/react-router";
 import { type FormEvent, useEffect, useRef, useState } from "react";
 import { ProblemCard } from "../../app/problems.tsx";
 import { type Opening, useSessionActions } from "../../app/session.tsx";
@@ -7,14 +7,13 @@ import { Brand } from "../../app/shell.tsx";
 import { t } from "../../i18n/index.ts";
 import { Button } from "../../ui/button.tsx";
 import { Field, Input } from "../../ui/field.tsx";
-import { Snippet } from "../../ui/snippet.tsx";
 import { Spinner } from "../../ui/spinner.tsx";
 
 const route = getRouteApi("/sign-in");
 
 export default function SignInPage() {
   const { to } = route.useSearch();
-  const navigate = useNavigate();
+  const router = useRouter();
   const { open } = useSessionActions();
   const [key, setKey] = useState("");
   const [user, setUser] = useState("");
@@ -27,7 +26,7 @@ export default function SignInPage() {
     setError(undefined);
     try {
       await open(opening);
-      await navigate({ to: to ?? "/memory", replace: true });
+      router.history.replace(to ?? "/memory");
     } catch (refused) {
       setError(refused);
     } finally {
@@ -87,7 +86,6 @@ export default function SignInPage() {
             </form>
             <div className="flex flex-col gap-2 border-t pt-5">
               <p className="text-muted">{t("shell.signIn.link")}</p>
-              <Snippet code="quipu login" />
             </div>
           </>
         )}
