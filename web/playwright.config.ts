@@ -1,0 +1,25 @@
+import { defineConfig } from "@playwright/test";
+
+/** A real browser against the real server; `run-tests` starts the server and says where it is. */
+export default defineConfig({
+  testDir: "test/specs",
+  outputDir: process.env.QUIPU_TEST_OUTPUT ?? "test-results",
+  workers: Number(process.env.QUIPU_WORKERS ?? 2),
+  timeout: 30_000,
+  expect: { timeout: 7_000 },
+  forbidOnly: true,
+  reporter: [["list"]],
+  use: {
+    baseURL: process.env.CONSOLE_URL ?? "http://127.0.0.1:7777",
+    locale: "en-GB",
+    timezoneId: "Europe/Berlin",
+    viewport: { width: 1440, height: 900 },
+    reducedMotion: "reduce",
+    trace: "retain-on-failure",
+    launchOptions: {
+      executablePath: process.env.QUIPU_CHROMIUM ?? "/usr/bin/chromium",
+      // Containers run as root, where the sandbox does not start.
+      args: ["--no-sandbox", "--disable-dev-shm-usage"],
+    },
+  },
+});

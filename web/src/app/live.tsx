@@ -1,0 +1,106 @@
+/**
+ * Keeps what is on the screen true: the server tells of every operation as it happens, and what that
+ * touches is read again. A page that wants to be told itself uses `useLiveEvent`.
+ */
+import { eventStream, type LiveEvent, type Quipu } from "@quipu/client";
+import { useQueryClient } from "@tanstack/react-query";
+import {
+  createContext,
+  type ReactNode,
+  useContext,
+  useEffect,
+  useMemo,
+  useRef,
+  useState,
+} from "react";
+import { refreshMemories } from "../data/store.ts";
+import { useQuipu } from "./session.tsx";
+
+export type LiveState = "connecting" | "on" | "off";
+
+/** What may be different after any operation, besides the memories that it names. */
+const TOUCHED = ["review", "portraits", "stats", "operations", "state", "sessions", "domains"];
+const PROBE = 10_000;
+
+interface Live {
+  state: LiveState;
+  listeners: Set<(event: LiveEvent) => void>;
+}
+
+const Current = createContext<Live | null>(null);
+
+export function LiveProvider({ children }: { children: ReactNode }) {
+  const quipu = useQuipu();
+  const queries = useQueryClient();
+  const [state, setState] = useState<LiveState>("connecting");
+  const listeners = useRef(new Set<(event: LiveEvent) => void>());
+  useEffect(() => {
+    const hangUp = new AbortController();
+    const { signal } = hangUp;
+    // The client connects again by itself, silently; asking now and then says how it stands.
+    const probe = async () => {
+      const ready = await quipu.ready({ signal }).catch(() => false);
+      if (!signal.aborted) setState(ready ? "on" : "off");
+    };
+    const timer = setInterval(probe, PROBE);
+    const listen = async () => {
+      const after = await placeOfNow(quipu, signal);
+      await probe();
+      for await (const event of quipu.events({ after, signal })) {
+        void refreshMemories(queries, quipu, event.operation.memory_ids);
+        for (const root of TOUCHED) void queries.invalidateQueries({ queryKey: [root] });
+        for (const listener of listeners.current) listener(event);
+      }
+    };
+    void listen().catch(() => {
+      if (!signal.aborted) setState("off");
+    });
+    return () => {
+      clearInterval(timer);
+      hangUp.abort();
+    };
+  }, [quipu, queries]);
+  const live = useMemo(() => ({ state, listeners: listeners.current }), [state]);
+  return <Current value={live}>{children}</Current>;
+}
+
+/** Where the stream of events stands now. Whatever happens after this, events begin from here. */
+async function placeOfNow(quipu: Quipu, signal: AbortSignal): Promise<string | undefined> {
+  const headers = { accept: "text/event-stream" };
+  // A server that is away just now is asked again by the stream itself.
+  const response = await quipu.open("/api/events", { headers, signal }).catch(() => undefined);
+  const reader = response?.body?.getReader();
+  if (!reader) return undefined;
+  const chunks = async function* () {
+    for (;;) {
+      const { done, value } = await reader.read();
+      if (done) return;
+      yield value;
+    }
+  };
+  for await (const message of eventStream(chunks())) {
+    if (!message.id) continue;
+    await reader.cancel();
+    return message.id;
+  }
+  return undefined;
+}
+
+export function useLive(): LiveState {
+  return useContext(Current)?.state ?? "connecting";
+}
+
+/** Calls back for every operation, for as long as the component is there. */
+export function useLiveEvent(listener: (event: LiveEvent) => void): void {
+  const live = useContext(Current);
+  const latest = useRef(listener);
+  latest.current = listener;
+  const listeners = live?.listeners;
+  useEffect(() => {
+    const tell = (event: LiveEvent) => latest.current(event);
+    listeners?.add(tell);
+    return () => {
+      listeners?.delete(tell);
+    };
+  }, [listeners]);
+}

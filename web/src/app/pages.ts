@@ -1,0 +1,58 @@
+/** The pages of the rail, in order: where they are, their icon, and the letter that goes there after G. */
+import {
+  ChartNoAxesColumn,
+  Download,
+  FlaskConical,
+  Inbox,
+  Layers,
+  type LucideIcon,
+  MessagesSquare,
+  Settings,
+  Waypoints,
+} from "lucide-react";
+import type { Key } from "../i18n/index.ts";
+import type { Session } from "./session.tsx";
+
+export interface RailPage {
+  to:
+    | "/memory"
+    | "/review"
+    | "/chat"
+    | "/sources"
+    | "/playground"
+    | "/insights"
+    | "/data"
+    | "/settings";
+  name: Key;
+  icon: LucideIcon;
+  letter: string;
+  /** Only for whoever runs the server. */
+  admin?: boolean;
+}
+
+const PAGES: readonly RailPage[] = [
+  { to: "/memory", name: "shell.page.memory", icon: Layers, letter: "m" },
+  { to: "/review", name: "shell.page.review", icon: Inbox, letter: "r" },
+  { to: "/chat", name: "shell.page.chat", icon: MessagesSquare, letter: "c" },
+  { to: "/sources", name: "shell.page.sources", icon: Waypoints, letter: "s" },
+  {
+    to: "/playground",
+    name: "shell.page.playground",
+    icon: FlaskConical,
+    letter: "p",
+    admin: true,
+  },
+  {
+    to: "/insights",
+    name: "shell.page.insights",
+    icon: ChartNoAxesColumn,
+    letter: "i",
+    admin: true,
+  },
+  { to: "/data", name: "shell.page.data", icon: Download, letter: "d" },
+  { to: "/settings", name: "shell.page.settings", icon: Settings, letter: "t" },
+];
+
+export function pagesFor(session: Session): readonly RailPage[] {
+  return PAGES.filter((page) => session.admin || !page.admin);
+}

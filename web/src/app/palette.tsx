@@ -1,0 +1,196 @@
+/** Ctrl/Cmd+K: go to a page, run what is active here, or find a memory. */
+import { Dialog as Base } from "@base-ui/react/dialog";
+import { useQuery } from "@tanstack/react-query";
+import { useNavigate } from "@tanstack/react-router";
+import { CornerDownLeft, Search } from "lucide-react";
+import {
+  type KeyboardEvent,
+  type ReactNode,
+  useDeferredValue,
+  useEffect,
+  useId,
+  useState,
+} from "react";
+import { plain } from "../data/select.ts";
+import { t } from "../i18n/index.ts";
+import { classes } from "../ui/classes.ts";
+import { Kbd } from "../ui/kbd.tsx";
+import { pagesFor } from "./pages.ts";
+import { useQuipu, useSession } from "./session.tsx";
+import { useActiveShortcuts, useShortcuts } from "./shortcuts.tsx";
+
+interface Entry {
+  id: string;
+  section: string;
+  text: string;
+  icon?: ReactNode;
+  keys?: string;
+  run: () => void;
+}
+
+let openPalette: () => void = () => {};
+
+/** Opens the palette from a button. */
+export function showPalette(): void {
+  openPalette();
+}
+
+export function Palette() {
+  const [open, setOpen] = useState(false);
+  openPalette = () => setOpen(true);
+  useShortcuts(t("shell.keys.everywhere"), [
+    { keys: "mod+k", label: t("shell.keys.palette"), run: () => setOpen(true), quiet: true },
+  ]);
+  return (
+    <Base.Root open={open} onOpenChange={setOpen}>
+      <Base.Portal>
+        <Base.Backdrop className="scrim fixed inset-0 z-40" />
+        <Base.Popup
+          aria-label={t("shell.search")}
+          className="floating fixed inset-x-0 top-[12vh] z-40 mx-auto flex max-h-[70vh] w-[calc(100vw-2rem)] max-w-xl flex-col overflow-hidden rounded-card border bg-surface shadow-raised outline-none"
+        >
+          <PaletteBody close={() => setOpen(false)} />
+        </Base.Popup>
+      </Base.Portal>
+    </Base.Root>
+  );
+}
+
+function PaletteBody({ close }: { close: () => void }) {
+  const [text, setText] = useState("");
+  const [at, setAt] = useState(0);
+  const list = useId();
+  const { entries, searching } = useEntries(text);
+  const chosen = Math.min(at, Math.max(0, entries.length - 1));
+  useEffect(() => {
+    document.getElementById(`${list}-${chosen}`)?.scrollIntoView({ block: "nearest" });
+  }, [list, chosen]);
+  const run = (entry: Entry | undefined) => {
+    if (!entry) return;
+    close();
+    // The focus goes back to the page first; what runs may want to move it.
+    setTimeout(entry.run, 0);
+  };
+  const move = (event: KeyboardEvent) => {
+    const step = event.key === "ArrowDown" ? 1 : event.key === "ArrowUp" ? -1 : 0;
+    if (step !== 0) {
+      event.preventDefault();
+      setAt((chosen + step + entries.length) % Math.max(1, entries.length));
+    } else if (event.key === "Enter") {
+      event.preventDefault();
+      run(entries[chosen]);
+    }
+  };
+  const sections = [...new Set(entries.map((entry) => entry.section))];
+  return (
+    <>
+      <div className="flex items-center gap-2.5 border-b px-4">
+        <Search size={16} aria-hidden className="shrink-0 text-faint" />
+        <input
+          role="combobox"
+          aria-expanded="true"
+          aria-controls={list}
+          aria-activedescendant={entries.length > 0 ? `${list}-${chosen}` : undefined}
+          aria-label={t("shell.palette.placeholder")}
+          placeholder={t("shell.palette.placeholder")}
+          value={text}
+          onChange={(event) => {
+            setText(event.target.value);
+            setAt(0);
+          }}
+          onKeyDown={move}
+          className="h-12 w-full bg-transparent text-base outline-none placeholder:text-faint"
+        />
+      </div>
+      <div
+        id={list}
+        role="listbox"
+        aria-label={t("shell.search")}
+        className="min-h-0 overflow-y-auto p-1.5"
+      >
+        {sections.map((section) => (
+          // biome-ignore lint/a11y/useSemanticElements: options of a listbox are grouped by role
+          <div key={section} role="group" aria-label={section}>
+            <div aria-hidden className="px-2.5 pt-2 pb-1 text-xs text-faint">
+              {section}
+            </div>
+            {entries.map((entry, index) =>
+              entry.section === section ? (
+                // biome-ignore lint/a11y/useKeyWithClickEvents: the input above has the keys
+                <div
+                  key={entry.id}
+                  id={`${list}-${index}`}
+                  role="option"
+                  tabIndex={-1}
+                  aria-selected={index === chosen}
+                  onPointerMove={() => setAt(index)}
+                  onClick={() => run(entry)}
+                  className={classes(
+                    "flex min-h-9 cursor-default items-center gap-2.5 rounded-control px-2.5",
+                    index === chosen && "bg-hover",
+                  )}
+                >
+                  {entry.icon && <span className="text-muted">{entry.icon}</span>}
+                  <bdi className="min-w-0 flex-1 truncate">{entry.text}</bdi>
+                  {entry.keys && <Kbd keys={entry.keys} />}
+                  {index === chosen && !entry.keys && (
+                    <CornerDownLeft size={13} aria-hidden className="text-faint" />
+                  )}
+                </div>
+              ) : null,
+            )}
+          </div>
+        ))}
+      </div>
+      <output className={entries.length === 0 ? "p-6 text-center text-muted" : "sr-only"}>
+        {entries.length === 0
+          ? t(searching ? "shell.palette.searching" : "shell.palette.none")
+          : ""}
+      </output>
+    </>
+  );
+}
+
+function useEntries(text: string): { entries: Entry[]; searching: boolean } {
+  const session = useSession();
+  const quipu = useQuipu();
+  const navigate = useNavigate();
+  const scopes = useActiveShortcuts();
+  const asked = useDeferredValue(text.trim());
+  const found = useQuery({
+    queryKey: ["palette", asked],
+    enabled: asked.length > 1,
+    staleTime: 10_000,
+    queryFn: ({ signal }) => quipu.memories.search({ query: asked, limit: 8 }, { signal }),
+  });
+  const wanted = plain(text.trim());
+  const fits = (words: string) => plain(words).includes(wanted);
+  const pages: Entry[] = pagesFor(session).map(({ to, name, icon: Icon, letter }) => ({
+    id: to,
+    section: t("shell.palette.go"),
+    text: t(name),
+    icon: <Icon size={15} aria-hidden />,
+    keys: `g ${letter}`,
+    run: () => void navigate({ to }),
+  }));
+  const commands: Entry[] = scopes
+    .flatMap((scope) => scope.shortcuts)
+    .filter((one) => !one.quiet)
+    .map((one) => ({
+      id: `key ${one.keys}`,
+      section: t("shell.palette.commands"),
+      text: one.label,
+      keys: one.keys,
+      run: one.run,
+    }));
+  const memories: Entry[] = (asked.length > 1 ? (found.data?.memories ?? []) : []).map(
+    ({ memory }) => ({
+      id: memory.id,
+      section: t("shell.palette.memories"),
+      text: memory.content,
+      run: () => void navigate({ to: "/memory/$id", params: { id: memory.id } }),
+    }),
+  );
+  const named = [...pages, ...commands].filter((entry) => fits(entry.text));
+  return { entries: [...named, ...memories], searching: found.isFetching };
+}

@@ -1,0 +1,171 @@
+/**
+ * Which address shows which page. Every page is loaded when it is first asked for; what its address may
+ * carry after the question mark is said in the page's own `search.ts`, and typed from there.
+ */
+import {
+  createRootRoute,
+  createRoute,
+  createRouter,
+  Link,
+  lazyRouteComponent,
+  Outlet,
+  redirect,
+  useLocation,
+} from "@tanstack/react-router";
+import { t } from "../i18n/index.ts";
+import { chatSearch } from "../pages/chat/search.ts";
+import { dataSearch } from "../pages/data/search.ts";
+import { insightsSearch } from "../pages/insights/search.ts";
+import { memorySearch } from "../pages/memory/search.ts";
+import { oneMemorySearch } from "../pages/memory-one/search.ts";
+import { playgroundSearch } from "../pages/playground/search.ts";
+import { reviewSearch } from "../pages/review/search.ts";
+import { settingsSearch } from "../pages/settings/search.ts";
+import { signInSearch } from "../pages/sign-in/search.ts";
+import { sourcesSearch } from "../pages/sources/search.ts";
+import { buttonClasses } from "../ui/button.tsx";
+import { Spinner } from "../ui/spinner.tsx";
+import { LiveProvider } from "./live.tsx";
+import { BrokenPage } from "./problems.tsx";
+import { SessionProvider } from "./session.tsx";
+import { Shell } from "./shell.tsx";
+
+const root = createRootRoute({ component: Root, notFoundComponent: NotFound });
+
+function Root() {
+  const { pathname } = useLocation();
+  if (pathname === "/sign-in") return <Outlet />;
+  return (
+    <SessionProvider>
+      <LiveProvider>
+        <Shell />
+      </LiveProvider>
+    </SessionProvider>
+  );
+}
+
+function NotFound() {
+  return (
+    <div className="flex flex-1 flex-col items-center justify-center gap-3 p-6 text-center">
+      <h1 className="text-lg font-semibold">{t("shell.notFound.title")}</h1>
+      <p className="text-muted">{t("shell.notFound.text")}</p>
+      <Link to="/memory" className={buttonClasses()}>
+        {t("shell.notFound.back")}
+      </Link>
+    </div>
+  );
+}
+
+const home = createRoute({
+  getParentRoute: () => root,
+  path: "/",
+  beforeLoad: () => {
+    throw redirect({ to: "/memory", replace: true });
+  },
+});
+
+const memory = createRoute({
+  getParentRoute: () => root,
+  path: "/memory",
+  validateSearch: memorySearch,
+  component: lazyRouteComponent(() => import("../pages/memory/index.tsx")),
+});
+
+const oneMemory = createRoute({
+  getParentRoute: () => root,
+  path: "/memory/$id",
+  validateSearch: oneMemorySearch,
+  component: lazyRouteComponent(() => import("../pages/memory-one/index.tsx")),
+});
+
+const review = createRoute({
+  getParentRoute: () => root,
+  path: "/review",
+  validateSearch: reviewSearch,
+  component: lazyRouteComponent(() => import("../pages/review/index.tsx")),
+});
+
+const chat = createRoute({
+  getParentRoute: () => root,
+  path: "/chat",
+  validateSearch: chatSearch,
+  component: lazyRouteComponent(() => import("../pages/chat/index.tsx")),
+});
+
+// The same page, with one chat open: `useParams({ strict: false }).session`.
+const oneChat = createRoute({
+  getParentRoute: () => root,
+  path: "/chat/$session",
+  validateSearch: chatSearch,
+  component: lazyRouteComponent(() => import("../pages/chat/index.tsx")),
+});
+
+const sources = createRoute({
+  getParentRoute: () => root,
+  path: "/sources",
+  validateSearch: sourcesSearch,
+  component: lazyRouteComponent(() => import("../pages/sources/index.tsx")),
+});
+
+const playground = createRoute({
+  getParentRoute: () => root,
+  path: "/playground",
+  validateSearch: playgroundSearch,
+  component: lazyRouteComponent(() => import("../pages/playground/index.tsx")),
+});
+
+const insights = createRoute({
+  getParentRoute: () => root,
+  path: "/insights",
+  validateSearch: insightsSearch,
+  component: lazyRouteComponent(() => import("../pages/insights/index.tsx")),
+});
+
+const data = createRoute({
+  getParentRoute: () => root,
+  path: "/data",
+  validateSearch: dataSearch,
+  component: lazyRouteComponent(() => import("../pages/data/index.tsx")),
+});
+
+const settings = createRoute({
+  getParentRoute: () => root,
+  path: "/settings",
+  validateSearch: settingsSearch,
+  component: lazyRouteComponent(() => import("../pages/settings/index.tsx")),
+});
+
+const signIn = createRoute({
+  getParentRoute: () => root,
+  path: "/sign-in",
+  validateSearch: signInSearch,
+  component: lazyRouteComponent(() => import("../pages/sign-in/index.tsx")),
+});
+
+const routeTree = root.addChildren([
+  home,
+  memory,
+  oneMemory,
+  review,
+  chat,
+  oneChat,
+  sources,
+  playground,
+  insights,
+  data,
+  settings,
+  signIn,
+]);
+
+export const router = createRouter({
+  routeTree,
+  defaultPreload: "intent",
+  defaultPendingComponent: () => <Spinner page />,
+  defaultErrorComponent: ({ error, reset }) => <BrokenPage error={error} reset={reset} />,
+});
+
+declare module "@tanstack/react-router" {
+  interface Register {
+    router: typeof router;
+  }
+}

@@ -1,0 +1,199 @@
+/** The frame around every page: the rail, on phones a bar, and what is everywhere. */
+import { Link, Outlet, useLocation, useNavigate } from "@tanstack/react-router";
+import { Menu as MenuIcon, Search } from "lucide-react";
+import { useEffect, useRef, useState } from "react";
+import { useReview } from "../data/review.ts";
+import { t } from "../i18n/index.ts";
+import { Badge } from "../ui/badge.tsx";
+import { classes } from "../ui/classes.ts";
+import { Drawer } from "../ui/drawer.tsx";
+import { IconButton } from "../ui/icon-button.tsx";
+import { Kbd } from "../ui/kbd.tsx";
+import { ToastViewport } from "../ui/toast.tsx";
+import { useLive } from "./live.tsx";
+import { pagesFor } from "./pages.ts";
+import { Palette, showPalette } from "./palette.tsx";
+import { OutageBanner, ProblemBoundary } from "./problems.tsx";
+import { useSession } from "./session.tsx";
+import { ShortcutSheet, useShortcutListener, useShortcuts } from "./shortcuts.tsx";
+import { useUndoLatest } from "./undo.tsx";
+import { UserMenu } from "./user-menu.tsx";
+
+export function Shell() {
+  const session = useSession();
+  const navigate = useNavigate();
+  const undo = useUndoLatest();
+  const { pathname } = useLocation();
+  const main = useRef<HTMLElement>(null);
+  const first = useRef(true);
+  useShortcutListener();
+  useShortcuts(t("shell.keys.everywhere"), [
+    ...pagesFor(session).map((page) => ({
+      keys: `g ${page.letter}`,
+      label: t("shell.keys.go", { page: t(page.name) }),
+      run: () => void navigate({ to: page.to }),
+      quiet: true,
+    })),
+    { keys: "z", label: t("shell.undo.key"), run: () => void undo() },
+  ]);
+  // Whoever goes to another page by keyboard or screen reader begins at its top.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: it is the page's change that matters
+  useEffect(() => {
+    if (first.current) first.current = false;
+    else main.current?.focus({ preventScroll: true });
+  }, [pathname]);
+  return (
+    <div className="flex h-dvh flex-col md:flex-row">
+      <a
+        href="#content"
+        className="sr-only z-50 rounded-control bg-accent px-3 py-2 text-on-accent focus:not-sr-only focus:fixed focus:start-2 focus:top-2"
+      >
+        {t("shell.skip")}
+      </a>
+      <TopBar />
+      <aside className="hidden w-56 shrink-0 flex-col border-e bg-sunken md:flex">
+        <Rail />
+      </aside>
+      <div className="flex min-h-0 min-w-0 flex-1 flex-col">
+        <OutageBanner />
+        <main
+          ref={main}
+          id="content"
+          tabIndex={-1}
+          className="flex min-h-0 flex-1 flex-col overflow-y-auto outline-none"
+        >
+          <ProblemBoundary key={pathname}>
+            <Outlet />
+          </ProblemBoundary>
+        </main>
+      </div>
+      <Palette />
+      <ShortcutSheet />
+      <ToastViewport />
+    </div>
+  );
+}
+
+function Rail({ done }: { done?: () => void }) {
+  const session = useSession();
+  const review = useReview();
+  const waiting = review.data?.length ?? 0;
+  return (
+    <div className="flex min-h-0 flex-1 flex-col gap-3 p-2.5">
+      <div className="flex h-10 items-center justify-between ps-2">
+        <Brand />
+        <LiveDot />
+      </div>
+      <button
+        type="button"
+        onClick={() => {
+          done?.();
+          showPalette();
+        }}
+        className="flex h-control items-center gap-2 rounded-control border bg-surface px-2.5 text-start text-muted hover:text-ink"
+      >
+        <Search size={14} aria-hidden />
+        <span className="flex-1 truncate">{t("shell.search")}</span>
+        <Kbd keys="mod+k" />
+      </button>
+      <nav aria-label={t("shell.pages")} className="min-h-0 flex-1 overflow-y-auto">
+        <ul className="flex flex-col gap-px">
+          {pagesFor(session).map(({ to, name, icon: Icon }) => (
+            <li key={to}>
+              <Link
+                to={to}
+                onClick={done}
+                activeOptions={{ includeSearch: false }}
+                className="flex h-8 items-center gap-2.5 rounded-control px-2 text-muted no-underline -outline-offset-2 hover:bg-hover hover:text-ink max-md:h-11"
+                activeProps={{ className: "bg-active font-medium !text-ink" }}
+              >
+                <Icon size={16} aria-hidden className="shrink-0" />
+                <span className="flex-1 truncate">{t(name)}</span>
+                {to === "/review" && waiting > 0 && (
+                  <Badge tone="accent">
+                    <span aria-hidden>{waiting}</span>
+                    <span className="sr-only">{t("shell.waiting", { count: waiting })}</span>
+                  </Badge>
+                )}
+              </Link>
+            </li>
+          ))}
+        </ul>
+      </nav>
+      <UserMenu />
+    </div>
+  );
+}
+
+function TopBar() {
+  const [open, setOpen] = useState(false);
+  return (
+    <header className="flex h-12 shrink-0 items-center gap-2 border-b bg-sunken px-2 md:hidden">
+      <IconButton label={t("shell.menu")} onClick={() => setOpen(true)}>
+        <MenuIcon size={18} aria-hidden />
+      </IconButton>
+      <Brand />
+      <span className="flex-1" />
+      <IconButton label={t("shell.search")} onClick={showPalette}>
+        <Search size={18} aria-hidden />
+      </IconButton>
+      <Drawer open={open} onOpenChange={setOpen} title={t("shell.menu")} side="start">
+        <div className="flex h-full flex-col">
+          <Rail done={() => setOpen(false)} />
+        </div>
+      </Drawer>
+    </header>
+  );
+}
+
+/** Three knotted cords. */
+export function Brand() {
+  return (
+    <span className="inline-flex items-center gap-2 font-semibold tracking-tight">
+      <svg
+        viewBox="0 0 32 32"
+        aria-hidden="true"
+        className="size-5 text-accent"
+        fill="none"
+        stroke="currentColor"
+        strokeWidth="2.6"
+        strokeLinecap="round"
+      >
+        <path d="M4 6h24M9 6v18M16 6v22M23 6v14" />
+        <g fill="currentColor" stroke="none">
+          <circle cx="9" cy="13" r="2.7" />
+          <circle cx="9" cy="20" r="2.7" />
+          <circle cx="16" cy="16" r="2.7" />
+          <circle cx="16" cy="24" r="2.7" />
+          <circle cx="23" cy="12" r="2.7" />
+        </g>
+      </svg>
+      Quipu
+    </span>
+  );
+}
+
+function LiveDot() {
+  const live = useLive();
+  const text = t(`shell.live.${live}`);
+  return (
+    <span
+      role="img"
+      aria-label={text}
+      title={text}
+      className="inline-flex size-6 items-center justify-center"
+    >
+      <span
+        aria-hidden
+        className={classes(
+          "size-2 rounded-full",
+          live === "on"
+            ? "bg-good"
+            : live === "off"
+              ? "border-2 border-bad"
+              : "pulse-soft bg-strong-line",
+        )}
+      />
+    </span>
+  );
+}

@@ -1,0 +1,161 @@
+/**
+ * Single keys that act, and the sheet that lists them. A page registers its own with `useShortcuts`; the
+ * list that `?` shows and the commands of the palette come from the same place, so nothing can be missing.
+ */
+import { useEffect, useRef, useState, useSyncExternalStore } from "react";
+import { t } from "../i18n/index.ts";
+import { Dialog } from "../ui/dialog.tsx";
+import { Kbd } from "../ui/kbd.tsx";
+import { preferences, usePreferences } from "./preferences.ts";
+
+export interface Shortcut {
+  /** `e`, `?`, `g m` one after the other, `mod+k` together, or a name such as `Enter`. */
+  keys: string;
+  label: string;
+  run: () => void;
+  /** Also while a dialog is open. */
+  inDialogs?: boolean;
+  /** Not in the palette: it makes no sense without the key. */
+  quiet?: boolean;
+}
+
+interface Registered {
+  scope: string;
+  shortcuts: readonly Shortcut[];
+}
+
+let registered: readonly Registered[] = [];
+const listeners = new Set<() => void>();
+let pending = "";
+let pendingSince = 0;
+const SEQUENCE_TIME = 1_200;
+
+function change(next: readonly Registered[]): void {
+  registered = next;
+  for (const tell of listeners) tell();
+}
+
+/** Has these keys act while the component is there. The latest registered goes first. */
+export function useShortcuts(scope: string, shortcuts: readonly Shortcut[]): void {
+  const latest = useRef(shortcuts);
+  latest.current = shortcuts;
+  const shape = shortcuts.map((one) => `${one.keys} ${one.label}`).join("\n");
+  // biome-ignore lint/correctness/useExhaustiveDependencies: what they do is read when they are pressed
+  useEffect(() => {
+    const entry: Registered = {
+      scope,
+      shortcuts: latest.current.map((one, at) => ({
+        ...one,
+        run: () => latest.current[at]?.run(),
+      })),
+    };
+    change([...registered, entry]);
+    return () => change(registered.filter((other) => other !== entry));
+  }, [scope, shape]);
+}
+
+/** What is active now, for the sheet and the palette. */
+export function useActiveShortcuts(): readonly Registered[] {
+  return useSyncExternalStore(
+    (listener) => {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+    () => registered,
+  );
+}
+
+/** The name of a key press, as `keys` writes it. */
+export function nameOf(
+  event: Pick<KeyboardEvent, "key" | "ctrlKey" | "metaKey" | "altKey">,
+): string {
+  const key = event.key.length === 1 ? event.key.toLowerCase() : event.key;
+  if (event.altKey) return `alt+${key}`;
+  return event.ctrlKey || event.metaKey ? `mod+${key}` : key;
+}
+
+function isTyping(target: EventTarget | null): boolean {
+  return (
+    target instanceof HTMLElement &&
+    (target.isContentEditable ||
+      target.matches("input:not([type=checkbox]):not([type=radio]), textarea, select"))
+  );
+}
+
+function find(keys: string, dialog: boolean): Shortcut | undefined {
+  for (const { shortcuts } of [...registered].reverse()) {
+    const found = shortcuts.find(
+      (one) => one.keys.toLowerCase() === keys.toLowerCase() && (!dialog || one.inDialogs),
+    );
+    if (found) return found;
+  }
+  return undefined;
+}
+
+function press(event: KeyboardEvent): void {
+  if (event.defaultPrevented || event.isComposing || event.repeat) return;
+  const name = nameOf(event);
+  const together = name.startsWith("mod+");
+  if (!together && (!preferences().singleKeys || isTyping(event.target))) return;
+  // Keys that a focused control needs for itself stay with it.
+  if ((name === "Enter" || name === " ") && event.target instanceof HTMLButtonElement) return;
+  const dialog =
+    document.querySelector('[role="dialog"], [role="menu"], [role="listbox"]') !== null;
+  const sequence = pending && Date.now() - pendingSince < SEQUENCE_TIME ? `${pending} ${name}` : "";
+  pending = "";
+  const found = (sequence && find(sequence, dialog)) || find(name, dialog);
+  if (found) {
+    event.preventDefault();
+    found.run();
+    return;
+  }
+  const begins = registered.some(({ shortcuts }) =>
+    shortcuts.some((one) => one.keys.startsWith(`${name} `)),
+  );
+  if (begins && !dialog) {
+    pending = name;
+    pendingSince = Date.now();
+  }
+}
+
+/** Listens for the whole page; once, in the shell. */
+export function useShortcutListener(): void {
+  useEffect(() => {
+    addEventListener("keydown", press);
+    return () => removeEventListener("keydown", press);
+  }, []);
+}
+
+/** The sheet that `?` opens: everything that acts here and now. */
+export function ShortcutSheet() {
+  const [open, setOpen] = useState(false);
+  const scopes = useActiveShortcuts();
+  const { singleKeys } = usePreferences();
+  useShortcuts(t("shell.keys.everywhere"), [
+    { keys: "?", label: t("shell.keys.sheet"), run: () => setOpen(true) },
+  ]);
+  const names = [...new Set(scopes.map((one) => one.scope))].reverse();
+  return (
+    <Dialog open={open} onOpenChange={setOpen} title={t("shell.keys.title")} wide>
+      {!singleKeys && <p className="pb-3 text-muted">{t("shell.keys.off")}</p>}
+      <div className="grid gap-x-8 gap-y-5 sm:grid-cols-2">
+        {names.map((name) => (
+          <section key={name} aria-label={name}>
+            <h3 className="pb-1 text-xs text-faint">{name}</h3>
+            <ul>
+              {scopes
+                .filter((one) => one.scope === name)
+                .flatMap((one) => one.shortcuts)
+                .map((one) => (
+                  <li key={one.keys} className="flex min-h-8 items-center justify-between gap-3">
+                    {one.label}
+                    <Kbd keys={one.keys} />
+                  </li>
+                ))}
+            </ul>
+          </section>
+        ))}
+      </div>
+    </Dialog>
+  );
+}

@@ -1,0 +1,17 @@
+/** Keeps the page's theme and density at what the person prefers, also when the system changes its mind. */
+import { preferences, subscribe } from "./preferences.ts";
+
+const dark = matchMedia("(prefers-color-scheme: dark)");
+
+function apply(): void {
+  const { theme, density } = preferences();
+  const root = document.documentElement;
+  root.dataset.theme = theme === "system" ? (dark.matches ? "dark" : "light") : theme;
+  root.dataset.density = density;
+}
+
+export function followTheme(): void {
+  apply();
+  subscribe(apply);
+  dark.addEventListener("change", apply);
+}

@@ -1,0 +1,123 @@
+/**
+ * The undo, of which there is one. Every write goes through `useAct`: it is shown at once, sent, and said
+ * in a message with Undo; `Z` takes back the latest of this page's writes, and when those are used up
+ * the latest that the server knows of.
+ */
+import { type Quipu, QuipuError, type Written } from "@quipu/client";
+import { type QueryClient, useQueryClient } from "@tanstack/react-query";
+import { useCallback } from "react";
+import { refreshMemories } from "../data/store.ts";
+import { t } from "../i18n/index.ts";
+import { dropToast, showToast } from "../ui/toast.tsx";
+import { sentenceOf } from "./problems.tsx";
+import { useQuipu } from "./session.tsx";
+
+export interface Act {
+  /** What was done, in a word or two: "Forgotten". */
+  say: string;
+  /** The words it was done to. */
+  about?: string;
+  /** Shows it before the server has answered; gives back what takes that away again. */
+  show?: () => () => void;
+  run: () => Promise<Written>;
+  after?: (written: Written) => void;
+}
+
+interface Done {
+  /** When the server has answered. */
+  settled: Promise<unknown>;
+  operation?: string;
+  toast?: number;
+}
+
+/** This page's writes that can still be taken back, the latest last; also those still on their way. */
+const done: Done[] = [];
+/** What cannot be undone, and what is an undo already. */
+const FINAL = new Set(["erase", "purge", "undo", "erase_user"]);
+
+/** Runs a write; gives what the server answered, or nothing if it refused (which was then said). */
+export function useAct(): (act: Act) => Promise<Written | undefined> {
+  const quipu = useQuipu();
+  const queries = useQueryClient();
+  return useCallback(
+    async (act: Act) => {
+      const hide = act.show?.();
+      const running = act.run();
+      const one: Done = { settled: running.catch(() => undefined) };
+      done.push(one);
+      try {
+        const written = await running;
+        act.after?.(written);
+        sayDone(quipu, queries, act, written, one);
+        return written;
+      } catch (error) {
+        drop(one);
+        hide?.();
+        showToast({ text: sentenceOf(error), tone: "bad" });
+        return undefined;
+      }
+    },
+    [quipu, queries],
+  );
+}
+
+function drop(one: Done | undefined): void {
+  const at = one ? done.indexOf(one) : -1;
+  if (at >= 0) done.splice(at, 1);
+}
+
+function sayDone(quipu: Quipu, queries: QueryClient, act: Act, written: Written, one: Done): void {
+  const operation = written.event.operation_id;
+  // Saying what is known already writes nothing, and there is nothing to take back.
+  if (!operation || !written.event.undo) {
+    drop(one);
+    showToast({ text: act.say, about: act.about });
+    return;
+  }
+  one.operation = operation;
+  one.toast = showToast({
+    text: act.say,
+    about: act.about,
+    action: {
+      label: t("shell.undo.undo"),
+      shortcut: "z",
+      run: () => void takeBack(quipu, queries, operation),
+    },
+  });
+}
+
+async function takeBack(quipu: Quipu, queries: QueryClient, operation: string): Promise<void> {
+  const own = done.find((one) => one.operation === operation);
+  drop(own);
+  if (own?.toast !== undefined) dropToast(own.toast);
+  try {
+    const written = await quipu.operations.undo(operation);
+    showToast({ text: t("shell.undo.undone"), about: written.memory?.content });
+    await refreshMemories(queries, quipu, written.event.memory_ids);
+  } catch (error) {
+    showToast({ text: sentenceOf(error), tone: "bad" });
+  }
+}
+
+/** Takes back the latest write; what `Z` does. */
+export function useUndoLatest(): () => Promise<void> {
+  const quipu = useQuipu();
+  const queries = useQueryClient();
+  return useCallback(async () => {
+    // What was shown a moment ago may still be on its way; whoever presses Z means that.
+    await done.at(-1)?.settled;
+    const own = done.findLast((one) => one.operation !== undefined)?.operation;
+    if (own !== undefined) return takeBack(quipu, queries, own);
+    try {
+      const page = await quipu.operations.list({ limit: 20 }).page();
+      const latest = page.data.find((one) => !one.undone_by && !one.undoes && !FINAL.has(one.verb));
+      if (latest) return await takeBack(quipu, queries, latest.id);
+      showToast({ text: t("shell.undo.nothing") });
+    } catch (error) {
+      showToast({
+        text: error instanceof QuipuError ? error.title : t("shell.problem.title"),
+        tone: "bad",
+      });
+    }
+  }, [quipu, queries]);
+}

@@ -1,0 +1,95 @@
+/**
+ * What a person can do to a memory, each as one call: shown at once, sent, and undone from the toast or
+ * with `Z`. Erasing is the exception: it is not shown before it happened, and never undone.
+ */
+import type { CreateMemory, MemoryView, UpdateMemory, Written } from "@quipu/client";
+import { useQueryClient } from "@tanstack/react-query";
+import { useMemo } from "react";
+import { useQuipu } from "../app/session.tsx";
+import { useAct } from "../app/undo.tsx";
+import { t } from "../i18n/index.ts";
+import { patchMemories, putMemory } from "./store.ts";
+
+export function useMemoryActs() {
+  const quipu = useQuipu();
+  const queries = useQueryClient();
+  const act = useAct();
+  return useMemo(() => {
+    // Both the store and a page that shows just this memory are told at once.
+    const as = (memory: MemoryView, change: Partial<MemoryView>) => () => {
+      const shown = { ...memory, ...change };
+      const hide = patchMemories(queries, (byId) => byId.set(memory.id, shown));
+      queries.setQueryData(["memory", memory.id, {}], shown);
+      return () => {
+        hide();
+        queries.setQueryData(["memory", memory.id, {}], memory);
+      };
+    };
+    const keep = ({ memory }: Written) => {
+      if (!memory) return;
+      putMemory(queries, memory);
+      queries.setQueryData(["memory", memory.id, {}], memory);
+    };
+    const now = () => new Date().toISOString();
+    return {
+      save: (memory: CreateMemory | string) =>
+        act({
+          say: t("memory.did.save"),
+          about: typeof memory === "string" ? memory : memory.content,
+          run: () => quipu.memories.save(memory),
+          after: keep,
+        }),
+      update: (memory: MemoryView, changes: UpdateMemory) =>
+        act({
+          say: t("memory.did.update"),
+          about: changes.content ?? memory.content,
+          show: as(memory, { content: changes.content ?? memory.content, updated_at: now() }),
+          run: () => quipu.memories.update(memory.id, changes, { ifMatch: memory }),
+          after: keep,
+        }),
+      confirm: (memory: MemoryView) =>
+        act({
+          say: t("memory.did.confirm"),
+          about: memory.content,
+          show: as(memory, { last_confirmed_at: now(), status: "active" }),
+          run: () =>
+            quipu.memories.confirm(memory.id, memory.sha256 ? { sha256: memory.sha256 } : {}),
+          after: keep,
+        }),
+      forget: (memory: MemoryView) =>
+        act({
+          say: t("memory.did.forget"),
+          about: memory.content,
+          show: as(memory, { status: "forgotten" }),
+          run: () => quipu.memories.forget(memory.id),
+          after: keep,
+        }),
+      delete: (memory: MemoryView) =>
+        act({
+          say: t("memory.did.delete"),
+          about: memory.content,
+          show: as(memory, { status: "trashed" }),
+          run: () => quipu.memories.delete(memory.id),
+          after: keep,
+        }),
+      restore: (memory: MemoryView) =>
+        act({
+          say: t("memory.did.restore"),
+          about: memory.content,
+          show: as(memory, { status: "active" }),
+          run: () => quipu.memories.restore(memory.id),
+          after: keep,
+        }),
+      erase: (memory: MemoryView) =>
+        act({
+          say: t("memory.did.erase"),
+          run: () => quipu.memories.erase(memory.id),
+          after: (written) => {
+            patchMemories(queries, (byId) => byId.delete(memory.id));
+            queries.removeQueries({ queryKey: ["memory", memory.id] });
+            keep(written);
+          },
+        }),
+    };
+  }, [quipu, queries, act]);
+}

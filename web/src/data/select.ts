@@ -1,0 +1,96 @@
+/**
+ * Which memories a view shows, in which order and in which groups. Pure, because every view of the Memory
+ * page is of one filtered set, and because ten thousand rows are chosen from with every key that is typed.
+ */
+import type { MemoryView } from "@quipu/client";
+
+export interface Filter {
+  /** Words that all must occur, in any case and with or without accents. */
+  text?: string;
+  status?: readonly string[];
+  domain?: string;
+  category?: string;
+  force?: string;
+  tier?: string;
+  tag?: string;
+  from?: Source;
+}
+
+/** Where a memory came from, in the four words that people see. */
+export type Source = "said" | "assistant" | "inferred" | "imported";
+
+export function sourceOf(memory: Pick<MemoryView, "origin" | "confidence">): Source {
+  if (memory.origin === "import" || memory.origin === "document") return "imported";
+  // What was stated has no confidence; what a model extracted has one.
+  if (memory.confidence !== null && memory.confidence !== undefined) return "inferred";
+  return memory.origin === "user_said" || memory.origin === "user_turn" ? "said" : "assistant";
+}
+
+export function plain(text: string): string {
+  return text.normalize("NFD").replace(/\p{M}/gu, "").toLowerCase();
+}
+
+export function select(memories: readonly MemoryView[], filter: Filter): MemoryView[] {
+  const words = plain(filter.text ?? "")
+    .split(/\s+/)
+    .filter(Boolean);
+  return memories.filter(
+    (memory) =>
+      (!filter.status || filter.status.includes(memory.status)) &&
+      (!filter.domain || (memory.domain ?? "") === filter.domain) &&
+      (!filter.category || memory.category === filter.category) &&
+      (!filter.force || memory.force === filter.force) &&
+      (!filter.tier || memory.tier === filter.tier) &&
+      (!filter.tag || memory.tags.includes(filter.tag)) &&
+      (!filter.from || sourceOf(memory) === filter.from) &&
+      (words.length === 0 || occur(words, memory)),
+  );
+}
+
+function occur(words: string[], memory: MemoryView): boolean {
+  const text = plain(
+    `${memory.content} ${memory.summary ?? ""} ${memory.domain ?? ""} ${memory.tags.join(" ")}`,
+  );
+  return words.every((word) => text.includes(word));
+}
+
+export interface Group {
+  name: string;
+  memories: MemoryView[];
+}
+
+/** Groups by a word of each memory, in the order of `first` and then by name. */
+export function group(
+  memories: readonly MemoryView[],
+  by: (memory: MemoryView) => string,
+  first: readonly string[] = [],
+): Group[] {
+  const groups = new Map<string, MemoryView[]>();
+  for (const memory of memories) {
+    const name = by(memory);
+    const there = groups.get(name);
+    if (there) there.push(memory);
+    else groups.set(name, [memory]);
+  }
+  const rank = (name: string) => (first.includes(name) ? first.indexOf(name) : first.length);
+  return [...groups]
+    .map(([name, found]) => ({ name, memories: found }))
+    .sort((a, b) => rank(a.name) - rank(b.name) || a.name.localeCompare(b.name));
+}
+
+/** The latest change first; what was made in the same instant stays in the order of its ids. */
+export function newest(memories: readonly MemoryView[]): MemoryView[] {
+  return [...memories].sort(
+    (a, b) => b.updated_at.localeCompare(a.updated_at) || b.id.localeCompare(a.id),
+  );
+}
+
+/** How often each word of a field occurs, for badges and filters. */
+export function count(
+  memories: readonly MemoryView[],
+  by: (memory: MemoryView) => string,
+): Map<string, number> {
+  const counts = new Map<string, number>();
+  for (const memory of memories) counts.set(by(memory), (counts.get(by(memory)) ?? 0) + 1);
+  return counts;
+}

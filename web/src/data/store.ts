@@ -1,0 +1,108 @@
+/**
+ * All memories of a person, in one place: ten thousand are a few megabytes, so views filter and group
+ * them without asking the server again. `data/memories.ts` fills it and pages read it; here is how it
+ * changes, by the person's own hand or because an event told of it.
+ */
+import { type MemoryView, type Quipu, QuipuError } from "@quipu/client";
+import type { QueryClient } from "@tanstack/react-query";
+
+export const MEMORIES = ["memories"] as const;
+const PAGE = 200;
+/** More than this at once, such as an import, is cheaper to read anew. */
+const FEW = 40;
+
+export interface Memories {
+  byId: ReadonlyMap<string, MemoryView>;
+  /** Whether everything is here, or pages are still coming. */
+  complete: boolean;
+}
+
+/** What changed while pages were being read; they are of the list as it was at first. */
+const changing = new Set<Set<string>>();
+
+/** Reads everything, page by page, and shows it as it comes. */
+export async function readMemories(
+  queries: QueryClient,
+  quipu: Quipu,
+  signal: AbortSignal,
+): Promise<Memories> {
+  const byId = new Map<string, MemoryView>();
+  const changed = new Set<string>();
+  changing.add(changed);
+  try {
+    const list = quipu.memories.list({ status: "all", limit: PAGE }, { signal });
+    for await (const page of list.pages()) {
+      for (const memory of page.data) byId.set(memory.id, memory);
+      // A second reading replaces the first when it is whole, so that nothing flickers.
+      if (!queries.getQueryData<Memories>(MEMORIES)?.complete) {
+        queries.setQueryData<Memories>(MEMORIES, { byId: new Map(byId), complete: false });
+      }
+    }
+    await readInto(byId, quipu, [...changed]);
+    return { byId, complete: true };
+  } finally {
+    changing.delete(changed);
+  }
+}
+
+/** Changes the store in place; gives back what puts the memories it touched back as they were. */
+export function patchMemories(
+  queries: QueryClient,
+  change: (byId: Map<string, MemoryView>) => void,
+): () => void {
+  const before = queries.getQueryData<Memories>(MEMORIES);
+  if (!before) return () => {};
+  const byId = new Map(before.byId);
+  change(byId);
+  queries.setQueryData<Memories>(MEMORIES, { ...before, byId });
+  return () => {
+    // Others may have changed since, and stay as they are.
+    patchMemories(queries, (now) => {
+      for (const [id, memory] of before.byId) if (byId.get(id) !== memory) now.set(id, memory);
+      for (const id of byId.keys()) if (!before.byId.has(id)) now.delete(id);
+    });
+  };
+}
+
+/** Puts a memory into the store as the server has just given it. */
+export function putMemory(queries: QueryClient, memory: MemoryView): void {
+  for (const changed of changing) changed.add(memory.id);
+  patchMemories(queries, (byId) => byId.set(memory.id, memory));
+}
+
+/** Reads these memories again. */
+export async function refreshMemories(
+  queries: QueryClient,
+  quipu: Quipu,
+  ids: string[],
+): Promise<void> {
+  for (const changed of changing) for (const id of ids) changed.add(id);
+  for (const id of ids) void queries.invalidateQueries({ queryKey: ["memory", id] });
+  if (ids.length > FEW) {
+    await queries.invalidateQueries({ queryKey: MEMORIES });
+    return;
+  }
+  const fresh = new Map<string, MemoryView>();
+  await readInto(fresh, quipu, ids, (id) => patchMemories(queries, (byId) => byId.delete(id)));
+  patchMemories(queries, (byId) => {
+    for (const [id, memory] of fresh) byId.set(id, memory);
+  });
+}
+
+/** Reads memories one by one. One that is gone is taken out; one that cannot be read now stays. */
+async function readInto(
+  byId: Map<string, MemoryView>,
+  quipu: Quipu,
+  ids: string[],
+  gone: (id: string) => void = (id) => byId.delete(id),
+): Promise<void> {
+  await Promise.all(
+    ids.map(async (id) => {
+      try {
+        byId.set(id, await quipu.memories.get(id));
+      } catch (error) {
+        if (error instanceof QuipuError && error.status === 404) gone(id);
+      }
+    }),
+  );
+}

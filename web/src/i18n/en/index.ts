@@ -1,0 +1,24 @@
+/** English, which every other language falls back to. Each page has a file of its own. */
+import { chat } from "./chat.ts";
+import { data } from "./data.ts";
+import { insights } from "./insights.ts";
+import { memory } from "./memory.ts";
+import { panel } from "./panel.ts";
+import { playground } from "./playground.ts";
+import { review } from "./review.ts";
+import { settings } from "./settings.ts";
+import { shell } from "./shell.ts";
+import { sources } from "./sources.ts";
+
+export const en = {
+  shell,
+  memory,
+  review,
+  chat,
+  sources,
+  playground,
+  insights,
+  data,
+  settings,
+  panel,
+};

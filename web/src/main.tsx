@@ -1,0 +1,61 @@
+import { CSPProvider } from "@base-ui/react/csp-provider";
+import { DirectionProvider } from "@base-ui/react/direction-provider";
+import { QuipuError } from "@quipu/client";
+import { QueryCache, QueryClient, QueryClientProvider } from "@tanstack/react-query";
+import { RouterProvider } from "@tanstack/react-router";
+import { StrictMode, useEffect, useState } from "react";
+import { createRoot } from "react-dom/client";
+import { preferences, usePreferences } from "./app/preferences.ts";
+import { router } from "./app/routes.tsx";
+import { followTheme } from "./app/theme.ts";
+import { speak } from "./i18n/index.ts";
+import { TooltipProvider } from "./ui/tooltip.tsx";
+import "./styles.css";
+
+const queries: QueryClient = new QueryClient({
+  queryCache: new QueryCache({
+    onError: (error, query) => {
+      // The session has run out: asking about it again leads to the sign-in.
+      if (error instanceof QuipuError && error.status === 401 && query.queryKey[0] !== "session") {
+        void queries.invalidateQueries({ queryKey: ["session"] });
+      }
+    },
+  }),
+  defaultOptions: {
+    // The client tries again by itself, and events say when something is out of date.
+    queries: { retry: false, refetchOnWindowFocus: false, staleTime: 30_000 },
+  },
+});
+
+function Console() {
+  const { language } = usePreferences();
+  const [spoken, setSpoken] = useState(language);
+  useEffect(() => {
+    void speak(language).then(() => setSpoken(language));
+  }, [language]);
+  return (
+    // Base UI may add no style elements: the content security policy forbids them.
+    <CSPProvider disableStyleElements>
+      <DirectionProvider direction={spoken === "xx-RTL" ? "rtl" : "ltr"}>
+        <QueryClientProvider client={queries}>
+          <TooltipProvider delay={400}>
+            <RouterProvider key={spoken} router={router} />
+          </TooltipProvider>
+        </QueryClientProvider>
+      </DirectionProvider>
+    </CSPProvider>
+  );
+}
+
+followTheme();
+const place = document.getElementById("root");
+// Nothing is drawn before its words are there.
+if (place) {
+  void speak(preferences().language).then(() =>
+    createRoot(place).render(
+      <StrictMode>
+        <Console />
+      </StrictMode>,
+    ),
+  );
+}

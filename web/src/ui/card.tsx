@@ -1,0 +1,32 @@
+import type { ComponentProps, ReactNode } from "react";
+import { classes } from "./classes.ts";
+
+/** A surface of its own, with a heading if it is given one. */
+export function Card({
+  title,
+  actions,
+  flush,
+  className,
+  children,
+  ...props
+}: Omit<ComponentProps<"section">, "title"> & {
+  title?: ReactNode;
+  actions?: ReactNode;
+  /** Without room around what it holds, for lists and tables. */
+  flush?: boolean;
+}) {
+  return (
+    <section
+      {...props}
+      className={classes("overflow-hidden rounded-card border bg-surface", className)}
+    >
+      {title && (
+        <header className="flex min-h-11 items-center justify-between gap-3 border-b px-4">
+          <h2 className="font-medium">{title}</h2>
+          {actions && <div className="flex items-center gap-1.5">{actions}</div>}
+        </header>
+      )}
+      <div className={flush ? undefined : "p-4"}>{children}</div>
+    </section>
+  );
+}

@@ -1,0 +1,29 @@
+import { useMemo } from "react";
+import { changes } from "./words.ts";
+
+/** Two texts in one, word by word: what went is struck through, what came is underlined. */
+export function Diff({ before, after }: { before: string; after: string }) {
+  const parts = useMemo(() => changes(before, after), [before, after]);
+  return (
+    <span dir="auto" className="whitespace-pre-wrap">
+      {parts.map((part, at) => {
+        const key = `${at}-${part.kind}`;
+        if (part.kind === "removed") {
+          return (
+            <del key={key} className="rounded-sm bg-bad-soft text-bad">
+              {part.text}
+            </del>
+          );
+        }
+        if (part.kind === "added") {
+          return (
+            <ins key={key} className="rounded-sm bg-good-soft text-good underline">
+              {part.text}
+            </ins>
+          );
+        }
+        return <span key={key}>{part.text}</span>;
+      })}
+    </span>
+  );
+}

@@ -1,0 +1,58 @@
+import type { ReactNode } from "react";
+import { t } from "../i18n/index.ts";
+import { Snippet } from "./snippet.tsx";
+
+/** A page with nothing on it yet teaches: what would be here, something to run, and where to go next. */
+export function EmptyState({
+  icon,
+  title,
+  text,
+  snippet,
+  waiting,
+  next,
+  children,
+}: {
+  icon?: ReactNode;
+  title: string;
+  text: string;
+  snippet?: string;
+  /** What is being waited for; it flips by itself when it comes. */
+  waiting?: string;
+  next?: readonly { text: ReactNode; action: ReactNode }[];
+  children?: ReactNode;
+}) {
+  return (
+    <div className="mx-auto flex w-full max-w-xl flex-col gap-5 px-4 py-12 sm:py-20">
+      <div className="flex flex-col items-center gap-3 text-center">
+        {icon && (
+          <div className="flex size-11 items-center justify-center rounded-full bg-accent-soft text-accent-text">
+            {icon}
+          </div>
+        )}
+        <h2 className="text-lg font-semibold">{title}</h2>
+        <p className="max-w-prose text-muted">{text}</p>
+      </div>
+      {snippet && <Snippet code={snippet} />}
+      {waiting && (
+        <output className="flex items-center justify-center gap-2 text-[0.8125rem] text-muted">
+          <span aria-hidden className="pulse-soft size-2 rounded-full bg-accent" />
+          {waiting}
+        </output>
+      )}
+      {children}
+      {next && next.length > 0 && (
+        <section aria-label={t("shell.next")} className="rounded-card border bg-surface">
+          <ul className="divide-y divide-line">
+            {next.map((step, at) => (
+              // biome-ignore lint/suspicious/noArrayIndexKey: the steps never change places
+              <li key={at} className="flex items-center justify-between gap-3 px-4 py-2.5">
+                <span>{step.text}</span>
+                {step.action}
+              </li>
+            ))}
+          </ul>
+        </section>
+      )}
+    </div>
+  );
+}

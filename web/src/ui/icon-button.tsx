@@ -1,0 +1,44 @@
+import type { ComponentProps, ReactNode } from "react";
+import { classes } from "./classes.ts";
+import { Tooltip } from "./tooltip.tsx";
+
+export interface IconButtonProps extends Omit<ComponentProps<"button">, "aria-label" | "title"> {
+  /** What it does, in words: its name for screen readers and its tooltip. */
+  label: string;
+  /** The key that does the same, shown in the tooltip. */
+  shortcut?: string;
+  small?: boolean;
+  /** Without a tooltip, for what everybody knows: an open one would take the first Escape for itself. */
+  plain?: boolean;
+  children: ReactNode;
+}
+
+/** A button that is an icon. It always has words, and is at least 28 px wide. */
+export function IconButton({
+  label,
+  shortcut,
+  small,
+  plain,
+  className,
+  ...props
+}: IconButtonProps) {
+  const button = (
+    <button
+      type="button"
+      {...props}
+      aria-label={label}
+      className={classes(
+        "inline-flex shrink-0 items-center justify-center rounded-control text-muted transition-colors duration-75",
+        "hover:bg-hover hover:text-ink disabled:opacity-50 disabled:cursor-not-allowed data-[popup-open]:bg-hover",
+        small ? "size-7" : "size-control",
+        className,
+      )}
+    />
+  );
+  if (plain) return button;
+  return (
+    <Tooltip text={label} shortcut={shortcut}>
+      {button}
+    </Tooltip>
+  );
+}

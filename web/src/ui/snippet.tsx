@@ -1,0 +1,31 @@
+import { Check, Copy } from "lucide-react";
+import { useState } from "react";
+import { t } from "../i18n/index.ts";
+import { IconButton } from "./icon-button.tsx";
+
+/** Something to run, with a button that copies it. */
+export function Snippet({ code }: { code: string }) {
+  const [copied, setCopied] = useState(false);
+  const copy = async () => {
+    await navigator.clipboard?.writeText(code);
+    setCopied(true);
+    setTimeout(() => setCopied(false), 1_500);
+  };
+  return (
+    <div className="relative rounded-control border bg-sunken text-start" dir="ltr">
+      <pre
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reachable by keyboard
+        tabIndex={0}
+        className="overflow-x-auto py-2.5 ps-3 pe-11 font-mono text-[0.8125rem] leading-relaxed"
+      >
+        {code}
+      </pre>
+      <div className="absolute end-1 top-1">
+        <IconButton small label={copied ? t("shell.copied") : t("shell.copy")} onClick={copy}>
+          {copied ? <Check size={14} aria-hidden /> : <Copy size={14} aria-hidden />}
+        </IconButton>
+      </div>
+      <output className="sr-only">{copied ? t("shell.copied") : ""}</output>
+    </div>
+  );
+}

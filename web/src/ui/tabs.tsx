@@ -1,0 +1,52 @@
+import { Tabs as Base } from "@base-ui/react/tabs";
+import type { ReactNode } from "react";
+
+export interface Tab<T extends string> {
+  value: T;
+  label: ReactNode;
+  /** A number next to it. */
+  count?: number;
+}
+
+/** Views of one thing. With `children` it also holds the panel of the chosen one. */
+export function Tabs<T extends string>({
+  label,
+  value,
+  tabs,
+  onChange,
+  children,
+}: {
+  label: string;
+  value: T;
+  tabs: readonly Tab<T>[];
+  onChange: (value: T) => void;
+  children: ReactNode;
+}) {
+  return (
+    <Base.Root value={value} onValueChange={(chosen) => onChange(chosen as T)} className="contents">
+      <Base.List
+        aria-label={label}
+        activateOnFocus
+        className="relative flex shrink-0 gap-1 overflow-x-auto border-b"
+      >
+        {tabs.map((tab) => (
+          <Base.Tab
+            key={tab.value}
+            value={tab.value}
+            className="-mb-px inline-flex h-10 items-center gap-1.5 border-b-2 border-transparent px-2.5 whitespace-nowrap text-muted -outline-offset-2 hover:text-ink data-[active]:border-accent data-[active]:font-medium data-[active]:text-ink"
+          >
+            {tab.label}
+            {tab.count !== undefined && (
+              <span className="rounded-full bg-sunken px-1.5 text-xs text-muted tabular-nums">
+                {tab.count}
+              </span>
+            )}
+          </Base.Tab>
+        ))}
+      </Base.List>
+      <Base.Panel value={value} className="contents" keepMounted={false}>
+        {children}
+      </Base.Panel>
+    </Base.Root>
+  );
+}

@@ -1,0 +1,133 @@
+/**
+ * Messages that come and go. Ten seconds each, but the clock stands still while the pointer or the focus
+ * is on them; F6 and Alt+T lead there and back.
+ */
+import { X } from "lucide-react";
+import { useEffect, useRef, useState, useSyncExternalStore } from "react";
+import { t } from "../i18n/index.ts";
+import { Button } from "./button.tsx";
+import { classes } from "./classes.ts";
+import { IconButton } from "./icon-button.tsx";
+import { Kbd } from "./kbd.tsx";
+
+export interface Toast {
+  id: number;
+  text: string;
+  /** The words it is about, which are the person's own. */
+  about?: string;
+  tone?: "bad";
+  action?: { label: string; shortcut?: string; run: () => void };
+}
+
+export const TOAST_TIME = 10_000;
+const MOST = 3;
+let toasts: readonly Toast[] = [];
+let last = 0;
+const listeners = new Set<() => void>();
+
+function tell(next: readonly Toast[]): void {
+  toasts = next;
+  for (const listener of listeners) listener();
+}
+
+export function showToast(toast: Omit<Toast, "id">): number {
+  last += 1;
+  tell([...toasts, { ...toast, id: last }].slice(-MOST));
+  return last;
+}
+
+export function dropToast(id: number): void {
+  tell(toasts.filter((toast) => toast.id !== id));
+}
+
+function subscribe(listener: () => void): () => void {
+  listeners.add(listener);
+  return () => listeners.delete(listener);
+}
+
+export function ToastViewport() {
+  const shown = useSyncExternalStore(subscribe, () => toasts);
+  const [paused, setPaused] = useState(false);
+  const place = useRef<HTMLElement>(null);
+  const cameFrom = useRef<HTMLElement | null>(null);
+  useEffect(() => {
+    const reach = (event: KeyboardEvent) => {
+      const asked = event.key === "F6" || (event.altKey && event.code === "KeyT");
+      if (!asked || !place.current) return;
+      event.preventDefault();
+      if (place.current.contains(document.activeElement)) {
+        cameFrom.current?.focus();
+        return;
+      }
+      cameFrom.current = document.activeElement as HTMLElement | null;
+      (place.current.querySelector<HTMLElement>("button") ?? place.current).focus();
+    };
+    addEventListener("keydown", reach);
+    return () => removeEventListener("keydown", reach);
+  }, []);
+  return (
+    <section
+      ref={place}
+      tabIndex={-1}
+      aria-label={t("shell.undo.messages")}
+      onPointerEnter={() => setPaused(true)}
+      onPointerLeave={() => setPaused(false)}
+      onFocus={() => setPaused(true)}
+      onBlur={() => setPaused(false)}
+      className="pointer-events-none fixed inset-x-0 bottom-0 z-50 flex flex-col items-center gap-2 p-4 outline-none sm:items-end"
+    >
+      {/* The region is there before its messages, or screen readers would not read them. */}
+      <div role="status" className="contents">
+        {shown.map((toast) => (
+          <ToastRow key={toast.id} toast={toast} paused={paused} />
+        ))}
+      </div>
+    </section>
+  );
+}
+
+function ToastRow({ toast, paused }: { toast: Toast; paused: boolean }) {
+  const left = useRef(TOAST_TIME);
+  useEffect(() => {
+    if (paused) return;
+    const began = Date.now();
+    const timer = setTimeout(() => dropToast(toast.id), left.current);
+    return () => {
+      clearTimeout(timer);
+      left.current = Math.max(1_000, left.current - (Date.now() - began));
+    };
+  }, [paused, toast.id]);
+  return (
+    <div
+      className={classes(
+        "pointer-events-auto flex min-h-11 w-full max-w-md items-center gap-3 rounded-card border bg-surface py-1.5 ps-4 pe-2 shadow-raised",
+        toast.tone === "bad" && "border-bad",
+      )}
+    >
+      <p className="min-w-0 flex-1 truncate">
+        <span className={toast.tone === "bad" ? "text-bad" : "font-medium"}>{toast.text}</span>
+        {toast.about && (
+          <span className="text-muted">
+            {" · "}
+            <bdi>{toast.about}</bdi>
+          </span>
+        )}
+      </p>
+      {toast.action && (
+        <Button
+          small
+          onClick={() => {
+            dropToast(toast.id);
+            toast.action?.run();
+          }}
+        >
+          {toast.action.label}
+          {toast.action.shortcut && <Kbd keys={toast.action.shortcut} />}
+        </Button>
+      )}
+      <IconButton small plain label={t("shell.close")} onClick={() => dropToast(toast.id)}>
+        <X size={14} aria-hidden />
+      </IconButton>
+    </div>
+  );
+}

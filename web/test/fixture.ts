@@ -1,0 +1,161 @@
+/**
+ * What every spec begins with: a user of its own, the client that speaks about them, and a page of the
+ * console that shows them. The page is watched: a request to another host, a violation of the content
+ * security policy and an error on the browser's console each fail the test.
+ */
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import AxeBuilder from "@axe-core/playwright";
+import { test as base, expect, type Page } from "@playwright/test";
+import { Quipu } from "@quipu/client";
+
+export { expect };
+
+/** Every route there is, for what has to hold on all of them. */
+export const ROUTES = [
+  "/memory",
+  "/review",
+  "/chat",
+  "/sources",
+  "/playground",
+  "/insights",
+  "/data",
+  "/settings",
+  "/sign-in",
+] as const;
+
+interface Fixtures {
+  /** A user nobody else has. */
+  user: string;
+  /** The API, about that user. */
+  quipu: Quipu;
+  /** What the guard lets pass: add to it what a test provokes on purpose. */
+  allowed: RegExp[];
+}
+
+export const test = base.extend<Fixtures>({
+  // biome-ignore lint/correctness/noEmptyPattern: Playwright reads the names from the pattern
+  user: async ({}, use, info) => {
+    await use(`user-${info.workerIndex}-${Date.now().toString(36)}-${info.retry}`);
+  },
+  quipu: async ({ user, baseURL }, use) => {
+    await use(new Quipu({ url: baseURL, user, key: process.env.QUIPU_KEY }));
+  },
+  // biome-ignore lint/correctness/noEmptyPattern: Playwright reads the names from the pattern
+  allowed: async ({}, use) => {
+    // A server without sessions says so with a 404, which browsers put on the console.
+    await use([/\/api\/session$/]);
+  },
+  page: async ({ page, user, baseURL, allowed }, use) => {
+    const wrong: string[] = [];
+    const own = new URL(baseURL ?? "http://127.0.0.1").origin;
+    const note = (what: string) => {
+      if (!allowed.some((pattern) => pattern.test(what))) wrong.push(what);
+    };
+    page.on("request", (request) => {
+      const { origin, protocol } = new URL(request.url());
+      if (protocol !== "data:" && protocol !== "blob:" && origin !== own) {
+        note(`a request to another host: ${request.url()}`);
+      }
+    });
+    page.on("pageerror", (error) => note(`an error: ${error.message}`));
+    page.on("console", (message) => {
+      if (message.type() === "error") {
+        note(`on the console: ${message.text()} ${message.location().url}`);
+      }
+    });
+    await page.addInitScript((name) => {
+      sessionStorage.setItem("quipu.user", name);
+      addEventListener("securitypolicyviolation", (event) => {
+        console.error(`violates the policy: ${event.violatedDirective} ${event.blockedURI}`);
+      });
+    }, user);
+    await use(page);
+    expect(wrong, "what the guard saw").toEqual([]);
+  },
+});
+
+/** Opens a page and waits until it has drawn itself. */
+export async function open(page: Page, path: string): Promise<void> {
+  await page.goto(path);
+  await expect(page.locator("h1").first()).toBeVisible();
+}
+
+/** Saves memories through the API, as an application would. */
+export async function seed(quipu: Quipu, memories: Parameters<Quipu["memories"]["save"]>[0][]) {
+  const saved = [];
+  for (const memory of memories) saved.push(await quipu.memories.save(memory));
+  return saved;
+}
+
+const DOMAINS = ["food", "travel", "work", "schedule", "shopping"];
+const AT_ONCE = 500;
+
+/** Saves very many memories quickly, as an import does. */
+export async function seedMany(quipu: Quipu, count: number): Promise<void> {
+  const items = Array.from({ length: count }, (_, at) =>
+    JSON.stringify({
+      item: "memory",
+      source: String(at),
+      content: `Fact ${at} about ${DOMAINS[at % DOMAINS.length]}, told in ${2000 + (at % 25)}`,
+      tags: [DOMAINS[at % DOMAINS.length]],
+      at: new Date(Date.UTC(2024, 0, 1) + at * 3_600_000).toISOString(),
+    }),
+  );
+  for (let from = 0; from < items.length; from += AT_ONCE) {
+    const lines = items.slice(from, from + AT_ONCE).join("\n");
+    await quipu.imports.take(lines, { source: "many" });
+  }
+}
+
+/** A small life, for pages that need something to show. */
+export const SOME = [
+  "Prefers window seats on long flights",
+  "Works as a nurse at the Charité in Berlin",
+  {
+    content: "Never suggest dishes with peanuts",
+    force: "hard",
+    domain: "food",
+    key: "diet.peanuts",
+    value: "never",
+  },
+  { content: "Learning Portuguese for a move to Lisbon", category: "context" },
+  { content: "Likes answers short, with the result first", category: "style" },
+  "Has a sister called Ana who lives in Porto",
+] as Parameters<Quipu["memories"]["save"]>[0][];
+
+const WCAG = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"];
+
+/** No violation of WCAG 2.2 AA that a machine can find, in light and in dark. */
+export async function axe(page: Page): Promise<void> {
+  for (const colorScheme of ["light", "dark"] as const) {
+    await page.emulateMedia({ colorScheme });
+    await expect(page.locator("html")).toHaveAttribute("data-theme", colorScheme);
+    const found = await new AxeBuilder({ page }).withTags(WCAG).setLegacyMode(true).analyze();
+    const said = found.violations.map(
+      (one) =>
+        `${one.id}: ${one.nodes.map((node) => `${node.target.join(" ")} ${node.failureSummary}`).join("\n")}`,
+    );
+    expect(said, `axe, ${colorScheme}`).toEqual([]);
+  }
+}
+
+/** Pictures at two widths in two themes, if a folder for them is given in QUIPU_SCREENS. */
+export async function screens(page: Page, name: string): Promise<void> {
+  const folder = process.env.QUIPU_SCREENS;
+  if (!folder) return;
+  mkdirSync(folder, { recursive: true });
+  const before = page.viewportSize();
+  for (const [width, height] of [
+    [1440, 900],
+    [390, 844],
+  ] as const) {
+    await page.setViewportSize({ width, height });
+    for (const colorScheme of ["light", "dark"] as const) {
+      await page.emulateMedia({ colorScheme });
+      await expect(page.locator("html")).toHaveAttribute("data-theme", colorScheme);
+      await page.screenshot({ path: join(folder, `${name}-${width}-${colorScheme}.png`) });
+    }
+  }
+  if (before) await page.setViewportSize(before);
+}

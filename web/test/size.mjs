@@ -1,0 +1,46 @@
+/** What the first page costs to load: every script and style it needs, gzipped, against the budget. */
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { gzipSync } from "node:zlib";
+
+const SCRIPTS = 260_000;
+const STYLES = 20_000;
+const dist = process.argv[2] ?? "dist";
+const assets = join(dist, "assets");
+
+/** A chunk and everything it imports at once; what is imported later is not counted. */
+function closure(names) {
+  const seen = new Set();
+  const visit = (name) => {
+    if (seen.has(name)) return;
+    seen.add(name);
+    const code = readFileSync(join(assets, name), "utf8");
+    for (const [, other] of code.matchAll(/(?:from|import)\s*["']\.\/([^"']+\.js)["']/g))
+      visit(other);
+  };
+  names.forEach(visit);
+  return [...seen];
+}
+
+const gzip = (name) => gzipSync(readFileSync(join(assets, name)), { level: 9 }).length;
+const html = readFileSync(join(dist, "index.html"), "utf8");
+const entries = [...html.matchAll(/(?:src|href)="\/assets\/([^"]+\.js)"/g)].map(([, name]) => name);
+const page = readdirSync(assets).filter((name) => /^memory-(?!one)[^/]*\.js$/.test(name));
+const first = closure([...entries, ...page]);
+const scripts = first.reduce((sum, name) => sum + gzip(name), 0);
+const styles = readdirSync(assets)
+  .filter((name) => name.endsWith(".css"))
+  .reduce((sum, name) => sum + gzip(name), 0);
+
+for (const name of readdirSync(assets)
+  .filter((one) => one.endsWith(".js"))
+  .sort()) {
+  console.log(
+    `${String(gzip(name)).padStart(8)}  ${first.includes(name) ? "first" : "later"}  ${name}`,
+  );
+}
+console.log(`scripts of the first page: ${scripts} bytes gzipped, at most ${SCRIPTS}`);
+console.log(`styles: ${styles} bytes gzipped, at most ${STYLES}`);
+if (page.length !== 1 || entries.length === 0)
+  throw new Error("the build does not look as expected");
+if (scripts > SCRIPTS || styles > STYLES) process.exitCode = 1;

@@ -1,0 +1,85 @@
+import { axe, expect, open, SOME, screens, seed, test } from "../fixture.ts";
+
+test("G and a letter go to a page", async ({ page }) => {
+  await open(page, "/memory");
+  for (const [letter, name] of [
+    ["r", "Review"],
+    ["p", "Playground"],
+    ["d", "My data"],
+    ["m", "Memory"],
+  ] as const) {
+    await page.keyboard.press("g");
+    await page.keyboard.press(letter);
+    await expect(page.getByRole("heading", { level: 1, name })).toBeVisible();
+  }
+});
+
+test("? lists what acts here, and only that", async ({ page }) => {
+  await open(page, "/memory");
+  await page.keyboard.press("?");
+  const sheet = page.getByRole("dialog", { name: "Keyboard shortcuts" });
+  await expect(sheet).toContainText("Go to Review");
+  await expect(sheet).toContainText("Undo the latest change");
+  await axe(page);
+  await screens(page, "shortcuts");
+  // Under a dialog the page's keys are asleep.
+  await page.keyboard.press("g");
+  await page.keyboard.press("r");
+  await expect(page).toHaveURL(/\/memory$/);
+  await page.keyboard.press("Escape");
+  await expect(sheet).toHaveCount(0);
+});
+
+test("single keys can be switched off, and chords stay", async ({ page }) => {
+  await page.addInitScript(() =>
+    localStorage.setItem("quipu.preferences", JSON.stringify({ singleKeys: false })),
+  );
+  await open(page, "/memory");
+  await page.keyboard.press("g");
+  await page.keyboard.press("r");
+  await page.keyboard.press("?");
+  await expect(page.getByRole("dialog")).toHaveCount(0);
+  await expect(page).toHaveURL(/\/memory$/);
+  await page.keyboard.press("Control+k");
+  await expect(page.getByRole("combobox")).toBeFocused();
+});
+
+test("the palette goes to pages and finds memories, by keyboard alone", async ({ page, quipu }) => {
+  await seed(quipu, SOME);
+  await open(page, "/memory");
+  await page.keyboard.press("Control+k");
+  const input = page.getByRole("combobox");
+  await expect(input).toBeFocused();
+  await axe(page);
+  await input.fill("insi");
+  await expect(page.getByRole("option", { name: /Insights/ })).toHaveAttribute(
+    "aria-selected",
+    "true",
+  );
+  await page.keyboard.press("Enter");
+  await expect(page.getByRole("heading", { level: 1, name: "Insights" })).toBeVisible();
+  await page.keyboard.press("Control+k");
+  await input.fill("peanuts");
+  await expect(page.getByRole("option", { name: /peanuts/ })).toBeVisible();
+  await screens(page, "palette");
+  await page.keyboard.press("Enter");
+  await expect(page).toHaveURL(/\/memory\/mem_/);
+  await expect(page.getByText("Never suggest dishes with peanuts")).toBeVisible();
+});
+
+test("Z takes back what happened last, also what this page did not do", async ({ page, quipu }) => {
+  await quipu.memories.save("Plays the cello");
+  await open(page, "/memory");
+  await expect(page.getByText("Plays the cello")).toBeVisible();
+  await quipu.memories.forget("cello");
+  await expect(page.getByText("Plays the cello")).toHaveCount(0);
+  await page.keyboard.press("z");
+  await expect(page.getByRole("status").getByText("Undone")).toBeVisible();
+  await expect(page.getByRole("list").getByText("Plays the cello")).toBeVisible();
+  // The message is reached with F6, and the focus goes back.
+  await page.keyboard.press("F6");
+  await expect(
+    page.getByRole("region", { name: "Messages" }).getByRole("button", { name: "Close" }),
+  ).toBeFocused();
+  await screens(page, "toast");
+});

@@ -1,0 +1,128 @@
+import { axe, expect, open, ROUTES, SOME, screens, seed, test } from "../fixture.ts";
+
+test.describe("the shell", () => {
+  test("opens at the memory, and says where to begin", async ({ page }) => {
+    await page.goto("/");
+    await expect(page).toHaveURL(/\/memory$/);
+    await expect(page).toHaveTitle("Memory · Quipu");
+    await expect(
+      page.getByRole("heading", { name: "Waiting for your first memory" }),
+    ).toBeVisible();
+    await expect(page.getByRole("navigation", { name: "Pages" }).getByRole("link")).toHaveCount(8);
+    await screens(page, "memory-empty");
+  });
+
+  test("shows what others write, as it happens", async ({ page, quipu }) => {
+    await open(page, "/memory");
+    await expect(page.getByRole("img", { name: "Live" })).toBeVisible();
+    await quipu.memories.save("Plays the cello");
+    await expect(page.getByText("Plays the cello")).toBeVisible();
+    await quipu.memories.update("cello", "Plays the viola");
+    await expect(page.getByText("Plays the viola")).toBeVisible();
+    await quipu.memories.forget("viola");
+    await expect(page.getByText("Plays the viola")).toHaveCount(0);
+  });
+
+  test("skips to the content, and moves the focus there with each page", async ({ page }) => {
+    await open(page, "/memory");
+    await page.keyboard.press("Tab");
+    await expect(page.getByRole("link", { name: "Skip to the content" })).toBeFocused();
+    await page.getByRole("link", { name: "Review" }).click();
+    await expect(page.getByRole("main")).toBeFocused();
+  });
+
+  test("has a menu on phones", async ({ page }) => {
+    await page.setViewportSize({ width: 390, height: 844 });
+    await open(page, "/memory");
+    await page.getByRole("button", { name: "Menu" }).click();
+    await axe(page);
+    await screens(page, "menu");
+    await page.setViewportSize({ width: 390, height: 844 });
+    await page.getByRole("link", { name: "Insights" }).click();
+    await expect(page.getByRole("heading", { level: 1, name: "Insights" })).toBeVisible();
+    await expect(page.getByRole("dialog")).toHaveCount(0);
+  });
+
+  test("keeps the theme across a reload, without waiting for the script", async ({
+    page,
+    allowed,
+  }) => {
+    allowed.push(/ERR_FAILED.*\/assets\//);
+    await page.emulateMedia({ colorScheme: "light" });
+    await open(page, "/memory");
+    await page.getByRole("button", { name: /^Your account/ }).click();
+    await screens(page, "user-menu");
+    await page.emulateMedia({ colorScheme: "light" });
+    await page.getByRole("menuitemradio", { name: "Dark" }).click();
+    await expect(page.locator("html")).toHaveAttribute("data-theme", "dark");
+    await page.route("**/assets/*.js", (route) => route.abort());
+    await page.goto("/memory").catch(() => {});
+    await expect(page.locator("html")).toHaveAttribute("data-theme", "dark");
+    await page.unroute("**/assets/*.js");
+  });
+
+  test("says that chats go on when the memory does not answer", async ({ page, allowed }) => {
+    allowed.push(/503/);
+    await page.route("**/readyz", (route) => route.fulfill({ status: 503, body: "" }));
+    await open(page, "/memory");
+    await expect(page.getByRole("alert")).toContainText("Chats keep working");
+    await axe(page);
+  });
+
+  test("shows an unknown address for what it is", async ({ page }) => {
+    await open(page, "/nowhere");
+    await expect(page.getByRole("heading", { name: "There is no such page" })).toBeVisible();
+  });
+});
+
+test.describe("every page", () => {
+  for (const route of ROUTES) {
+    test(`is free of barriers, in light and dark: ${route}`, async ({ page, quipu }) => {
+      await seed(quipu, SOME);
+      await open(page, route);
+      await page.waitForLoadState("networkidle", { timeout: 2_000 }).catch(() => {});
+      await axe(page);
+      await screens(page, route.slice(1));
+    });
+  }
+
+  test("is free of barriers, in light and dark: one memory", async ({ page, quipu }) => {
+    const [saved] = await seed(quipu, ["Prefers window seats"]);
+    await open(page, `/memory/${saved?.memory?.id}`);
+    await expect(page.getByText("Prefers window seats")).toBeVisible();
+    await axe(page);
+    await screens(page, "memory-one");
+  });
+});
+
+test.describe("another language", () => {
+  test("German", async ({ page }) => {
+    await page.addInitScript(() =>
+      localStorage.setItem("quipu.preferences", JSON.stringify({ language: "de" })),
+    );
+    await open(page, "/memory");
+    await expect(page.locator("html")).toHaveAttribute("lang", "de");
+    await expect(page.getByRole("heading", { level: 1, name: "Gedächtnis" })).toBeVisible();
+  });
+
+  test("right to left is a mirror, and every word comes from the catalogues", async ({
+    page,
+    quipu,
+  }) => {
+    await seed(quipu, SOME);
+    await page.addInitScript(() =>
+      localStorage.setItem("quipu.preferences", JSON.stringify({ language: "xx-RTL" })),
+    );
+    await open(page, "/memory");
+    await expect(page.locator("html")).toHaveAttribute("dir", "rtl");
+    await expect(page.getByText("Prefers window seats")).toBeVisible();
+    const rail = await page.getByRole("complementary").boundingBox();
+    const main = await page.getByRole("main").boundingBox();
+    expect(rail?.x ?? 0).toBeGreaterThan(main?.x ?? 0);
+    // Whatever a heading, a link or a button says stands in brackets, unless it is a name.
+    const said = await page.locator("h1, nav a").allInnerTexts();
+    for (const words of said) expect(words).toContain("⟦");
+    await axe(page);
+    await screens(page, "rtl");
+  });
+});

@@ -1,0 +1,93 @@
+import { axe, expect, open, screens, seed, test } from "../fixture.ts";
+
+test("what is done shows at once, says so, and is undone from the message", async ({
+  page,
+  quipu,
+}) => {
+  const [saved] = await seed(quipu, ["Plays the cello"]);
+  const id = saved?.memory?.id ?? "";
+  await open(page, `/memory/${id}`);
+  await page.getByRole("button", { name: "Forget" }).click();
+  const messages = page.getByRole("status");
+  await expect(messages.getByText("Forgotten")).toBeVisible();
+  await expect(page.getByText("forgotten", { exact: true })).toBeVisible();
+  expect((await quipu.memories.get(id)).status).toBe("forgotten");
+  await axe(page);
+  await screens(page, "undo");
+  await messages.getByRole("button", { name: "Undo" }).click();
+  await expect(messages.getByText("Undone")).toBeVisible();
+  await expect(page.getByRole("button", { name: "Forget" })).toBeVisible();
+  expect((await quipu.memories.get(id)).status).toBe("active");
+});
+
+test("keys act, and Z takes them back one after the other", async ({ page, quipu }) => {
+  const [saved] = await seed(quipu, ["Plays the cello"]);
+  const id = saved?.memory?.id ?? "";
+  await open(page, `/memory/${id}`);
+  await expect(page.getByRole("button", { name: "Confirm" })).toBeVisible();
+  await page.keyboard.press("c");
+  await expect(page.getByRole("status").getByText("Confirmed")).toBeVisible();
+  await page.keyboard.press("d");
+  await expect(page.getByText("in the trash", { exact: true })).toBeVisible();
+  await page.keyboard.press("z");
+  await expect(page.getByRole("button", { name: "Confirm" })).toBeVisible();
+  expect((await quipu.memories.get(id)).status).toBe("active");
+  expect((await quipu.memories.get(id)).last_confirmed_at).toBeTruthy();
+  await page.keyboard.press("z");
+  await expect.poll(async () => (await quipu.memories.get(id)).last_confirmed_at).toBeFalsy();
+});
+
+test("what the server refuses is taken back on the screen, and said", async ({
+  page,
+  quipu,
+  allowed,
+}) => {
+  allowed.push(/503/);
+  const [saved] = await seed(quipu, ["Plays the cello"]);
+  await open(page, `/memory/${saved?.memory?.id}`);
+  const problem = { code: "busy", title: "Too much at once", status: 500, detail: "", type: "" };
+  await page.route("**/forget", (route) =>
+    route.fulfill({
+      status: 500,
+      contentType: "application/problem+json",
+      body: JSON.stringify(problem),
+    }),
+  );
+  allowed.push(/500/);
+  await page.getByRole("button", { name: "Forget" }).click();
+  await expect(page.getByRole("status").getByText("Too much at once")).toBeVisible();
+  await expect(page.getByRole("button", { name: "Forget" })).toBeVisible();
+});
+
+test("the message waits while the pointer is on it", async ({ page, quipu }) => {
+  const [saved] = await seed(quipu, ["Plays the cello"]);
+  await page.clock.install();
+  await open(page, `/memory/${saved?.memory?.id}`);
+  await page.getByRole("button", { name: "Forget" }).click();
+  const message = page.getByRole("status").getByText("Forgotten");
+  await expect(message).toBeVisible();
+  await message.hover();
+  await page.clock.runFor(60_000);
+  await expect(message).toBeVisible();
+  await page.mouse.move(10, 10);
+  await page.clock.runFor(11_000);
+  await expect(message).toHaveCount(0);
+});
+
+test("nobody waits for the server", async ({ page, quipu }) => {
+  const [saved] = await seed(quipu, ["Plays the cello"]);
+  await open(page, `/memory/${saved?.memory?.id}`);
+  let answer = () => {};
+  const held = new Promise<void>((resolve) => {
+    answer = resolve;
+  });
+  await page.route("**/forget", async (route) => {
+    await held;
+    await route.continue();
+  });
+  await page.getByRole("button", { name: "Forget" }).click();
+  await expect(page.getByText("forgotten", { exact: true })).toBeVisible();
+  await expect(page.getByRole("status").getByText("Forgotten")).toHaveCount(0);
+  answer();
+  await expect(page.getByRole("status").getByText("Forgotten")).toBeVisible();
+});

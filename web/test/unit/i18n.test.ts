@@ -1,0 +1,53 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { de } from "../../src/i18n/de/index.ts";
+import { en } from "../../src/i18n/en/index.ts";
+import { type Part, pseudo, read, write } from "../../src/i18n/icu.ts";
+
+type Book = Record<string, Record<string, string | undefined>>;
+
+function names(parts: Part[]): string[] {
+  const found = parts.flatMap((part): string[] => {
+    if (part.kind === "value") return [part.name];
+    return part.kind === "choice" ? [part.name, ...Object.values(part.cases).flatMap(names)] : [];
+  });
+  return [...new Set(found)].sort();
+}
+
+test("plurals, choices and numbers", () => {
+  const message = read("{count, plural, =0 {none} one {# memory} other {# memories}} of {who}");
+  assert.equal(write(message, { count: 0, who: "Ann" }, "en"), "none of Ann");
+  assert.equal(write(message, { count: 1, who: "Ann" }, "en"), "1 memory of Ann");
+  assert.equal(write(message, { count: 1200, who: "Ann" }, "de"), "1.200 memories of Ann");
+  assert.equal(write(read("{a, select, x {X {b}} other {?}}"), { a: "x", b: "!" }, "en"), "X !");
+});
+
+test("what is not well formed is refused", () => {
+  for (const wrong of ["{", "a }", "{a, plural, one {x}}", "{a, b}", "{a, plural, other {x}"]) {
+    assert.throws(() => read(wrong), Error, wrong);
+  }
+});
+
+test("the pseudo-locale changes letters and nothing else", () => {
+  const made = pseudo(read("{count, plural, one {# memory} other {# memories}} of {who}"));
+  assert.equal(write(made, { count: 2, who: "Ann" }, "en"), "2 mémóríés óf Ann");
+});
+
+test("every message can be read, and German names the same values as English", () => {
+  for (const [page, words] of Object.entries(en as Book)) {
+    for (const [name, message] of Object.entries(words)) {
+      const english = names(read(message ?? ""));
+      const german = (de as Book)[page]?.[name];
+      if (german !== undefined) assert.deepEqual(names(read(german)), english, `${page}.${name}`);
+    }
+  }
+});
+
+test("German has every word that English has", () => {
+  const missing = Object.entries(en as Book).flatMap(([page, words]) =>
+    Object.keys(words)
+      .filter((name) => (de as Book)[page]?.[name] === undefined)
+      .map((name) => `${page}.${name}`),
+  );
+  assert.deepEqual(missing, []);
+});

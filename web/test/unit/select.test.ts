@@ -1,0 +1,88 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { MemoryView } from "@quipu/client";
+import { count, group, newest, select, sourceOf } from "../../src/data/select.ts";
+
+function memory(id: string, change: Partial<MemoryView> = {}): MemoryView {
+  return {
+    id,
+    content: `says ${id}`,
+    status: "active",
+    category: "fact",
+    force: "soft",
+    tier: "strong",
+    tags: [],
+    origin: "user_said",
+    updated_at: "2026-01-01T00:00:00Z",
+    ...change,
+  } as MemoryView;
+}
+
+const ids = (memories: readonly MemoryView[]) => memories.map((one) => one.id);
+
+test("every word has to occur, in any case and without accents", () => {
+  const all = [
+    memory("a", { content: "Trinkt gern Café crème" }),
+    memory("b", { content: "Likes tea", tags: ["breakfast"] }),
+    memory("c", { content: "Likes coffee", domain: "breakfast" }),
+  ];
+  assert.deepEqual(ids(select(all, { text: "CAFE creme" })), ["a"]);
+  assert.deepEqual(ids(select(all, { text: "likes breakfast" })), ["b", "c"]);
+  assert.deepEqual(ids(select(all, { text: "likes wine" })), []);
+  assert.deepEqual(ids(select(all, { text: "  " })), ["a", "b", "c"]);
+});
+
+test("what is asked for narrows, all of it together", () => {
+  const all = [
+    memory("a", { force: "hard", domain: "travel" }),
+    memory("b", { force: "hard", status: "forgotten" }),
+    memory("c", { tier: "tentative", confidence: 0.6 }),
+  ];
+  assert.deepEqual(ids(select(all, { status: ["active"] })), ["a", "c"]);
+  assert.deepEqual(ids(select(all, { force: "hard", status: ["active"] })), ["a"]);
+  assert.deepEqual(ids(select(all, { domain: "travel" })), ["a"]);
+  assert.deepEqual(ids(select(all, { from: "inferred" })), ["c"]);
+});
+
+test("where a memory came from, in four words", () => {
+  assert.equal(sourceOf({ origin: "user_said" }), "said");
+  assert.equal(sourceOf({ origin: "assistant" }), "assistant");
+  assert.equal(sourceOf({ origin: "user_turn", confidence: 0.7 }), "inferred");
+  assert.equal(sourceOf({ origin: "import" }), "imported");
+});
+
+test("groups come in the order that was asked for, then by name", () => {
+  const all = [
+    memory("a", { category: "fact" }),
+    memory("b", { category: "profile" }),
+    memory("c"),
+  ];
+  const groups = group(all, (one) => one.category, ["profile"]);
+  assert.deepEqual(
+    groups.map((one) => [one.name, ids(one.memories)]),
+    [
+      ["profile", ["b"]],
+      ["fact", ["a", "c"]],
+    ],
+  );
+  assert.deepEqual(
+    [...count(all, (one) => one.category)],
+    [
+      ["fact", 2],
+      ["profile", 1],
+    ],
+  );
+});
+
+test("the latest change comes first", () => {
+  const all = [memory("a"), memory("b", { updated_at: "2026-02-01T00:00:00Z" }), memory("c")];
+  assert.deepEqual(ids(newest(all)), ["b", "c", "a"]);
+});
+
+test("ten thousand are chosen from within a frame or two", () => {
+  const all = Array.from({ length: 10_000 }, (_, at) => memory(`m${at}`, { tags: ["x", "y"] }));
+  const began = performance.now();
+  assert.equal(select(all, { text: "m999", status: ["active"] }).length, 11);
+  const took = performance.now() - began;
+  assert.ok(took < 200, `it took ${took} ms`);
+});
