@@ -26,6 +26,7 @@ pub mod erasure;
 mod error;
 pub mod events;
 pub mod facts;
+pub mod insights;
 pub mod jobs;
 pub mod learn;
 pub mod moving;

@@ -564,6 +564,12 @@ class ListUsageQuery(TypedDict, total=False):
     """`next_cursor` of the page before."""
 
 
+class GetInsightsQuery(TypedDict, total=False):
+    """What `get_insights` can be asked for."""
+    days: int
+    """How many days, today among them: between 1 and 90; 30 if absent."""
+
+
 class ListProposalsQuery(TypedDict, total=False):
     """What `list_proposals` can be asked for."""
     limit: int
