@@ -290,10 +290,11 @@ impl Stand {
         let mut before: Vec<Value> = Vec::new();
         for turn in 0..50 {
             if turn % 10 == 5 {
-                // Each chat writes its own: what is known already would change nothing.
+                // Each chat writes its own: what is known already would change nothing. It is something
+                // that stands first in the block, however much else there is.
                 let content = format!("{} {}-{turn}", self.words.sentence(&mut rng), session(turn));
-                let memory = json!({"content": content, "importance": 0.9});
-                self.call(0, "/api/memory", memory).await?;
+                let memory = json!({"content": content, "category": "profile", "importance": 0.9});
+                ensure!(self.call(0, "/api/memory", memory).await? == 201, "a save failed");
             }
             history.push(user(&self.words.sentence(&mut rng)));
             let shooter = self.gateway(0, &session(turn));

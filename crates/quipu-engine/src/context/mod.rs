@@ -9,6 +9,7 @@ mod retrieve;
 mod usage;
 mod why;
 
+pub(crate) use note::NOTES_AT_ONCE;
 pub use retrieve::{Ask, Context, Part, Spent};
 pub use usage::{
     BaselineRecord, Given, NewUsage, RetrievalRecord, USAGE_TYPES, UsageRecord, UsageStats,
