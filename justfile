@@ -118,6 +118,10 @@ clients: _server
 web *args: _server
     @url="$(scripts/postgres url)" && DATABASE_URL="$url" QUIPU_BIN="$(just _binary)" web/run-tests "$@"
 
+# The files in deploy/, read as those would for whom they are.
+deploy:
+    deploy/check
+
 # What a newcomer does, timed: a first memory, and two assistants connected and taken back.
 journeys: _server
     scripts/journeys/first-memory "$(just _binary)"

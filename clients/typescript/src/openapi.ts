@@ -1897,11 +1897,8 @@ export interface components {
             session_id?: string | null;
             /** @description False for a baseline that follows every change. */
             freeze?: boolean | null;
-            /**
-             * @description `compact` (1,500 tokens, the default), `standard` (4,000), `deep` (16,000), or a number.
-             * @example compact
-             */
-            budget?: string | null;
+            /** @description `compact` (1,500 tokens, the default), `standard` (4,000), `deep` (16,000), or a number. */
+            budget?: (number | string) | null;
             /** @description The model's context window in tokens: memory takes at most 15 % of it. */
             window?: number | null;
             /** @description How many memories besides the baseline; told from the message if absent. */

@@ -346,7 +346,7 @@ class RetrieveRequest(TypedDict, total=False):
     """
     freeze: bool | None
     """False for a baseline that follows every change."""
-    budget: str | None
+    budget: int | str | None
     """`compact` (1,500 tokens, the default), `standard` (4,000), `deep` (16,000), or a number.
     """
     window: int | None
