@@ -2,12 +2,21 @@
  * Who is signed in, and the client that speaks for them. The cookie is the server's and out of reach for
  * scripts; this page only knows what `GET /api/sign-in` tells.
  */
-import { Quipu, QuipuError, type SignIn, type SignInView } from "@quipu/client";
+import {
+  Quipu,
+  QuipuError,
+  type SignedReceiptView,
+  type SignIn,
+  type SignInView,
+} from "@quipu/client";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { Navigate, useLocation } from "@tanstack/react-router";
-import { createContext, type ReactNode, useContext, useMemo } from "react";
+import { createContext, lazy, type ReactNode, Suspense, useContext, useMemo } from "react";
 import { Spinner } from "../ui/spinner.tsx";
 import { ProblemCard } from "./problems.tsx";
+
+// Hardly anybody ever sees it.
+const Gone = lazy(async () => ({ default: (await import("./gone.tsx")).Gone }));
 
 const LOOKING_AT = "quipu.user";
 const bare = new Quipu({ url: "" });
@@ -33,6 +42,12 @@ export function SignInProvider({ children }: { children: ReactNode }) {
     retry: false,
     staleTime: Number.POSITIVE_INFINITY,
   });
+  // Put there by whoever erased everything; then nobody is left to ask the server about.
+  const receipt = useQuery<SignedReceiptView | null>({
+    queryKey: ["gone"],
+    queryFn: () => null,
+    staleTime: Number.POSITIVE_INFINITY,
+  });
   const { href, pathname } = useLocation();
   const held = useMemo<Held | null>(() => {
     if (!query.data) return null;
@@ -40,6 +55,17 @@ export function SignInProvider({ children }: { children: ReactNode }) {
     const user = query.data.local ? query.data.user : undefined;
     return { signIn: query.data, quipu: new Quipu({ url: "", user }) };
   }, [query.data]);
+  const erased = query.error instanceof QuipuError && query.error.code === "user_deleted";
+  if (receipt.data || erased) {
+    return (
+      <Suspense fallback={<Spinner page />}>
+        <Gone
+          user={query.data?.user ?? sessionStorage.getItem(LOOKING_AT) ?? "me"}
+          receipt={receipt.data ?? undefined}
+        />
+      </Suspense>
+    );
+  }
   if (query.error instanceof QuipuError && query.error.status === 401) {
     // On its way there already.
     if (pathname === "/sign-in") return <Spinner page />;
@@ -93,6 +119,10 @@ export function useSignInActs() {
         if (signIn.local) sessionStorage.setItem(LOOKING_AT, user);
         else await bare.signIn.enter({ user }, { retries: 0 });
         location.assign("/memory");
+      },
+      /** Everything about the person shown is erased: says so, instead of asking about nobody. */
+      gone(receipt: SignedReceiptView): void {
+        queries.setQueryData(["gone"], receipt);
       },
     }),
     [queries],

@@ -98,6 +98,8 @@ export const shell: Translation["shell"] = {
   "signIn.unknownText":
     "Er ist vertippt, abgelaufen oder widerrufen. Schlüssel macht man mit „quipu key create“ oder in den Einstellungen.",
 
+  "typed.label": "Tippe „{word}“, um fortzufahren",
+
   "tier.strong": "sicher",
   "tier.tentative": "vorläufig",
   "tier.candidate": "Vermutung",

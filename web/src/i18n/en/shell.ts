@@ -96,6 +96,8 @@ export const shell = {
   "signIn.unknownText":
     "It is mistyped, has ended or was revoked. Keys are made with “quipu key create”, or in the settings.",
 
+  "typed.label": "Type “{word}” to go on",
+
   "tier.strong": "strong",
   "tier.tentative": "tentative",
   "tier.candidate": "candidate",
