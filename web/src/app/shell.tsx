@@ -3,6 +3,7 @@ import { Link, Outlet, useLocation, useNavigate } from "@tanstack/react-router";
 import { Menu as MenuIcon, Search } from "lucide-react";
 import { useEffect, useRef, useState } from "react";
 import { useReview } from "../data/review.ts";
+import { useFollowTimeZone } from "../data/time-zone.ts";
 import { t } from "../i18n/index.ts";
 import { Badge } from "../ui/badge.tsx";
 import { classes } from "../ui/classes.ts";
@@ -26,6 +27,7 @@ export function Shell() {
   const { pathname } = useLocation();
   const main = useRef<HTMLElement>(null);
   const first = useRef(true);
+  useFollowTimeZone();
   useShortcutListener();
   useShortcuts(t("shell.keys.everywhere"), [
     ...pagesFor(signIn).map((page) => ({
