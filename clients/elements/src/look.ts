@@ -97,6 +97,8 @@ export const look = css`
     font-size: 0.8em;
   }
   .card {
+    display: grid;
+    gap: 6px;
     padding: 12px;
     border: 1px solid var(--_line);
     border-radius: var(--_radius);

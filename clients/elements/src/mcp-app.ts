@@ -20,6 +20,9 @@ async function call<T>(name: string, given: Record<string, unknown>): Promise<T>
   return answer.structuredContent as T;
 }
 
+/** The tool that takes a write back, if the server that sent this page has one for it. */
+const undoing = document.body.dataset.undoTool;
+
 const source: Source = {
   list: async () =>
     (await call<{ memories?: Memory[] }>("list_memories", { limit: 100 })).memories ?? [],
@@ -29,7 +32,7 @@ const source: Source = {
   update: ({ id }, content) => call<Done>("update_memory", { id, content }),
   forget: ({ id }) => call<Done>("forget_memory", { id }),
   confirm: ({ id }) => call<Done>("confirm_memory", { id }),
-  undo: (operation_id) => call<Done>("undo_memory", { operation_id }),
+  undo: undoing ? (operation_id) => call<Done>(undoing, { operation_id }) : undefined,
 };
 
 function dress(context: McpUiHostContext | undefined): void {

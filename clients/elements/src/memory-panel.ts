@@ -114,18 +114,16 @@ export class QuipuMemoryPanel extends QuipuElement {
     }
   }
 
-  #add(event: SubmitEvent): void {
-    event.preventDefault();
-    const form = event.currentTarget as HTMLFormElement;
-    const content = String(new FormData(form).get("content") ?? "").trim();
-    if (!content) return;
-    void this.#act("saved", () => this.from?.save(content)).then((fine) => fine && form.reset());
+  // Not a form: assistants show the panel in a sandbox, and most forbid those.
+  async #add(): Promise<void> {
+    const input = this.renderRoot.querySelector("input");
+    const content = input?.value.trim();
+    if (!input || !content) return;
+    if (await this.#act("saved", () => this.from?.save(content))) input.value = "";
   }
 
-  #change(event: SubmitEvent, memory: Memory): void {
-    event.preventDefault();
-    const form = event.currentTarget as HTMLFormElement;
-    const content = String(new FormData(form).get("content") ?? "").trim();
+  #change(memory: Memory): void {
+    const content = this.renderRoot.querySelector("textarea")?.value.trim();
     if (content && content !== memory.content) {
       void this.#act("saved", () => this.from?.update(memory, content));
     } else this.editing = undefined;
@@ -155,11 +153,14 @@ export class QuipuMemoryPanel extends QuipuElement {
           .source=${this.source} .strings=${this.strings} .memory=${memory}
           @quipu-confirmed=${this.load} @quipu-forgotten=${this.load}></quipu-proposal-card>`,
       )}
-      <form part="add" class="row" @submit=${this.#add}>
-        <input class="grow" part="input" name="content" dir="auto" autocomplete="off"
-          aria-label=${words.add} placeholder=${words.add} />
-        <button>${words.save}</button>
-      </form>
+      <div part="add" class="row">
+        <input class="grow" part="input" dir="auto" autocomplete="off"
+          aria-label=${words.add} placeholder=${words.add}
+          @keydown=${(event: KeyboardEvent) => {
+            if (event.key === "Enter" && !event.isComposing) void this.#add();
+          }} />
+        <button @click=${this.#add}>${words.save}</button>
+      </div>
       ${this.#tabs()}
       <div id="list" role=${this.#split() ? "tabpanel" : "group"}
         aria-label=${this.#split() ? words[this.tab] : words.title}>${this.#list()}</div>
@@ -216,18 +217,18 @@ export class QuipuMemoryPanel extends QuipuElement {
 
   #form(memory: Memory) {
     const { words } = this;
-    return html`<li class="row"><form class="grow" @submit=${(event: SubmitEvent) => this.#change(event, memory)}>
-      <textarea part="input" name="content" dir="auto" aria-label=${words.edit} .value=${memory.content}
-        @keydown=${(event: KeyboardEvent) => {
-          if (event.key === "Escape") this.editing = undefined;
-        }}></textarea>
-      <p class="row">
-        <button class="primary">${words.save}</button>
-        <button type="button" class="quiet" @click=${() => {
-          this.editing = undefined;
-        }}>${words.cancel}</button>
-      </p>
-    </form></li>`;
+    const keys = (event: KeyboardEvent) => {
+      if (event.key === "Escape") this.editing = undefined;
+      if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) this.#change(memory);
+    };
+    return html`<li class="row">
+      <textarea class="grow" part="input" dir="auto" aria-label=${words.edit} .value=${memory.content}
+        @keydown=${keys}></textarea>
+      <button class="primary" @click=${() => this.#change(memory)}>${words.save}</button>
+      <button class="quiet" @click=${() => {
+        this.editing = undefined;
+      }}>${words.cancel}</button>
+    </li>`;
   }
 
   #row(memory: Memory) {

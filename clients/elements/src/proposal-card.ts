@@ -37,8 +37,7 @@ export class QuipuProposalCard extends QuipuElement {
     }
   }
 
-  #send(event: SubmitEvent): void {
-    event.preventDefault();
+  #send(): void {
     const words = this.renderRoot.querySelector("textarea")?.value.trim();
     if (words) void this.#answer(true, words === this.memory?.content ? undefined : words);
   }
@@ -61,15 +60,15 @@ export class QuipuProposalCard extends QuipuElement {
       <p class="muted">${words.proposed}</p>
       ${
         this.editing
-          ? html`<form @submit=${this.#send}>
+          ? html`
               <textarea part="input" dir="auto" aria-label=${words.edit} .value=${memory.content}></textarea>
               <p class="row">
-                <button class="primary" ?disabled=${this.busy}>${words.save}</button>
-                <button type="button" class="quiet" @click=${() => {
+                <button class="primary" ?disabled=${this.busy} @click=${this.#send}>${words.save}</button>
+                <button class="quiet" @click=${() => {
                   this.editing = false;
                 }}>${words.cancel}</button>
               </p>
-            </form>`
+            `
           : html`<p part="content" dir="auto">${memory.content}</p>
               ${why ? html`<p class="muted">${words.because}: <bdi>${why}</bdi></p>` : nothing}
               <p class="row">

@@ -76,7 +76,7 @@ test("the panel shows, adds, changes and forgets on another origin, and takes it
   await expect(page.getByRole("status")).toContainText("Memory saved");
   await page.getByRole("button", { name: "Edit: Has a sister called Ana" }).click();
   await page.getByRole("textbox", { name: "Edit" }).fill("Has a sister called Ana in Porto");
-  await page.getByRole("button", { name: "Save" }).last().click();
+  await page.keyboard.press("Control+Enter");
   await expect(page.getByRole("status")).toContainText("Memory changed");
   await page.getByRole("button", { name: /^Forget: Prefers/ }).click();
   await expect(page.getByRole("status")).toContainText("Forgotten");
