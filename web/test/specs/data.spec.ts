@@ -13,6 +13,7 @@ test("everything leaves in one file, and comes back from it", async ({
   allowed,
 }) => {
   // The store asks after what an event names, and what is gone is not found.
+  test.slow();
   allowed.push(/404/);
   await seed(quipu, SOME);
   await open(page, "/data");
@@ -106,6 +107,8 @@ test("a memory is erased after its word was typed, and the receipt can be believ
   quipu,
   allowed,
 }) => {
+  // Several looks by axe take their time on a busy machine.
+  test.slow();
   allowed.push(/404/);
   await seed(quipu, SOME);
   await open(page, "/data?tab=erase");
@@ -161,6 +164,7 @@ test("everything about a person goes, after their name was typed, and they can b
   quipu,
   user,
 }) => {
+  test.slow();
   await seed(quipu, SOME);
   await quipu.sessions.append("a-chat", [{ role: "user", content: "Which funds do I hold?" }]);
   await open(page, "/data?tab=erase");
@@ -180,4 +184,31 @@ test("everything about a person goes, after their name was typed, and they can b
   await page.getByRole("button", { name: "Begin anew" }).click();
   await expect(page).toHaveURL(/\/memory$/);
   expect(await quipu.memories.list().all()).toEqual([]);
+});
+
+test.describe("where people sign in", () => {
+  const url = process.env.CONSOLE_KEYS_URL ?? "";
+  test.use({ baseURL: url });
+
+  test("a person erases a memory of theirs, and is told whom to ask for the rest", async ({
+    page,
+    user,
+    allowed,
+  }) => {
+    allowed.push(/40[14]/);
+    const operator = new Quipu({ url, key: process.env.CONSOLE_ADMIN_KEY, user });
+    await seed(operator, SOME);
+    const { href } = await operator.signIn.link(user);
+    await page.goto(href);
+    await expect(page).toHaveURL(/\/memory$/);
+    await page.goto("/data?tab=erase");
+    await expect(page.getByText("Only whoever runs this server")).toBeVisible();
+    await expect(page.getByRole("button", { name: "Erase everything" })).toHaveCount(0);
+    await page.getByLabel("Find it by its words").fill("sister");
+    await page.getByRole("button", { name: "Erase", exact: true }).click();
+    await page.getByRole("dialog").getByRole("textbox").fill("erase");
+    await page.keyboard.press("Enter");
+    await expect(page.getByRole("article")).toContainText("checked in this browser");
+    expect(await operator.memories.list().all()).toHaveLength(5);
+  });
 });

@@ -7,6 +7,9 @@ import { axe, expect, open, screens, test } from "../fixture.ts";
 const guarded = process.env.CONSOLE_KEYS_URL ?? "";
 const key = process.env.CONSOLE_ADMIN_KEY ?? "";
 
+// Each of these is a whole journey, and most are looked at by axe on the way.
+test.slow();
+
 test("what may happen without asking is said in plain words, and unsaid", async ({
   page,
   quipu,
@@ -38,6 +41,7 @@ test("a sensitive area stays shut until its person opens it, and shuts again", a
   await expect(health).not.toBeChecked();
   await expect(page.getByRole("listitem").filter({ hasText: "Health" })).toContainText("Shut");
   await health.focus();
+  await screens(page, "settings-domains");
   await page.keyboard.press("Space");
   await expect(page.getByRole("status").getByText("Health is open")).toBeVisible();
   const opened = async () =>
