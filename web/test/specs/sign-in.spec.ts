@@ -47,6 +47,8 @@ test("a one-time link signs in once, leaves the address, and then says that it i
   const elsewhere = await browser.newPage({ baseURL: url });
   await elsewhere.goto(href);
   await expect(elsewhere.getByRole("alert")).toContainText("This link no longer works");
+  // Also where nobody got in: the address is what people copy when they ask for help.
+  expect(elsewhere.url()).not.toContain("qp_link_");
   await elsewhere.close();
 });
 
