@@ -15,9 +15,9 @@ import "./styles.css";
 const queries: QueryClient = new QueryClient({
   queryCache: new QueryCache({
     onError: (error, query) => {
-      // The session has run out: asking about it again leads to the sign-in.
-      if (error instanceof QuipuError && error.status === 401 && query.queryKey[0] !== "session") {
-        void queries.invalidateQueries({ queryKey: ["session"] });
+      // The sign-in has run out: asking about it again leads to the sign-in.
+      if (error instanceof QuipuError && error.status === 401 && query.queryKey[0] !== "sign-in") {
+        void queries.invalidateQueries({ queryKey: ["sign-in"] });
       }
     },
   }),

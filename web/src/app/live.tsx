@@ -14,7 +14,7 @@ import {
   useState,
 } from "react";
 import { refreshMemories } from "../data/store.ts";
-import { useQuipu } from "./session.tsx";
+import { useQuipu } from "./sign-in.tsx";
 
 export type LiveState = "connecting" | "on" | "off";
 

@@ -1,4 +1,6 @@
 /** The pages of the rail, in order: where they are, their icon, and the letter that goes there after G. */
+
+import type { SignInView } from "@quipu/client";
 import {
   ChartNoAxesColumn,
   Download,
@@ -11,7 +13,6 @@ import {
   Waypoints,
 } from "lucide-react";
 import type { Key } from "../i18n/index.ts";
-import type { Session } from "./session.tsx";
 
 export interface RailPage {
   to:
@@ -53,6 +54,6 @@ const PAGES: readonly RailPage[] = [
   { to: "/settings", name: "shell.page.settings", icon: Settings, letter: "t" },
 ];
 
-export function pagesFor(session: Session): readonly RailPage[] {
-  return PAGES.filter((page) => session.admin || !page.admin);
+export function pagesFor(signIn: SignInView): readonly RailPage[] {
+  return PAGES.filter((page) => signIn.admin || !page.admin);
 }

@@ -16,8 +16,8 @@ import { t } from "../i18n/index.ts";
 import { classes } from "../ui/classes.ts";
 import { Kbd } from "../ui/kbd.tsx";
 import { pagesFor } from "./pages.ts";
-import { useQuipu, useSession } from "./session.tsx";
 import { useActiveShortcuts, useShortcuts } from "./shortcuts.tsx";
+import { useQuipu, useSignIn } from "./sign-in.tsx";
 
 interface Entry {
   id: string;
@@ -152,7 +152,7 @@ function PaletteBody({ close }: { close: () => void }) {
 }
 
 function useEntries(text: string): { entries: Entry[]; searching: boolean } {
-  const session = useSession();
+  const signIn = useSignIn();
   const quipu = useQuipu();
   const navigate = useNavigate();
   const scopes = useActiveShortcuts();
@@ -165,7 +165,7 @@ function useEntries(text: string): { entries: Entry[]; searching: boolean } {
   });
   const wanted = plain(text.trim());
   const fits = (words: string) => plain(words).includes(wanted);
-  const pages: Entry[] = pagesFor(session).map(({ to, name, icon: Icon, letter }) => ({
+  const pages: Entry[] = pagesFor(signIn).map(({ to, name, icon: Icon, letter }) => ({
     id: to,
     section: t("shell.palette.go"),
     text: t(name),

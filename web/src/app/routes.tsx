@@ -10,7 +10,7 @@ import {
   lazyRouteComponent,
   Outlet,
   redirect,
-  useLocation,
+  useMatches,
 } from "@tanstack/react-router";
 import { t } from "../i18n/index.ts";
 import { chatSearch } from "../pages/chat/search.ts";
@@ -27,20 +27,21 @@ import { buttonClasses } from "../ui/button.tsx";
 import { Spinner } from "../ui/spinner.tsx";
 import { LiveProvider } from "./live.tsx";
 import { BrokenPage } from "./problems.tsx";
-import { SessionProvider } from "./session.tsx";
 import { Shell } from "./shell.tsx";
+import { SignInProvider } from "./sign-in.tsx";
 
 const root = createRootRoute({ component: Root, notFoundComponent: NotFound });
 
 function Root() {
-  const { pathname } = useLocation();
-  if (pathname === "/sign-in") return <Outlet />;
+  // By what is shown and not by the address, which changes a moment earlier.
+  const signingIn = useMatches({ select: (all) => all.some((one) => one.routeId === "/sign-in") });
+  if (signingIn) return <Outlet />;
   return (
-    <SessionProvider>
+    <SignInProvider>
       <LiveProvider>
         <Shell />
       </LiveProvider>
-    </SessionProvider>
+    </SignInProvider>
   );
 }
 

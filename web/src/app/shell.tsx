@@ -3,6 +3,7 @@ import { Link, Outlet, useLocation, useNavigate } from "@tanstack/react-router";
 import { Menu as MenuIcon, Search } from "lucide-react";
 import { useEffect, useRef, useState } from "react";
 import { useReview } from "../data/review.ts";
+import { useFollowTimeZone } from "../data/time-zone.ts";
 import { t } from "../i18n/index.ts";
 import { Badge } from "../ui/badge.tsx";
 import { classes } from "../ui/classes.ts";
@@ -14,21 +15,22 @@ import { useLive } from "./live.tsx";
 import { pagesFor } from "./pages.ts";
 import { Palette, showPalette } from "./palette.tsx";
 import { OutageBanner, ProblemBoundary } from "./problems.tsx";
-import { useSession } from "./session.tsx";
 import { ShortcutSheet, useShortcutListener, useShortcuts } from "./shortcuts.tsx";
+import { useSignIn } from "./sign-in.tsx";
 import { useUndoLatest } from "./undo.tsx";
 import { UserMenu } from "./user-menu.tsx";
 
 export function Shell() {
-  const session = useSession();
+  const signIn = useSignIn();
   const navigate = useNavigate();
   const undo = useUndoLatest();
   const { pathname } = useLocation();
   const main = useRef<HTMLElement>(null);
   const first = useRef(true);
+  useFollowTimeZone();
   useShortcutListener();
   useShortcuts(t("shell.keys.everywhere"), [
-    ...pagesFor(session).map((page) => ({
+    ...pagesFor(signIn).map((page) => ({
       keys: `g ${page.letter}`,
       label: t("shell.keys.go", { page: t(page.name) }),
       run: () => void navigate({ to: page.to }),
@@ -75,7 +77,7 @@ export function Shell() {
 }
 
 function Rail({ done }: { done?: () => void }) {
-  const session = useSession();
+  const signIn = useSignIn();
   const review = useReview();
   const waiting = review.data?.length ?? 0;
   return (
@@ -98,7 +100,7 @@ function Rail({ done }: { done?: () => void }) {
       </button>
       <nav aria-label={t("shell.pages")} className="min-h-0 flex-1 overflow-y-auto">
         <ul className="flex flex-col gap-px">
-          {pagesFor(session).map(({ to, name, icon: Icon }) => (
+          {pagesFor(signIn).map(({ to, name, icon: Icon }) => (
             <li key={to}>
               <Link
                 to={to}

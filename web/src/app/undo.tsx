@@ -10,7 +10,7 @@ import { refreshMemories } from "../data/store.ts";
 import { t } from "../i18n/index.ts";
 import { dropToast, showToast } from "../ui/toast.tsx";
 import { sentenceOf } from "./problems.tsx";
-import { useQuipu } from "./session.tsx";
+import { useQuipu } from "./sign-in.tsx";
 
 export interface Act {
   /** What was done, in a word or two: "Forgotten". */

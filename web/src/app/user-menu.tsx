@@ -9,16 +9,16 @@ import { Menu, MenuChoice, MenuItem, MenuLine } from "../ui/menu.tsx";
 import { showToast } from "../ui/toast.tsx";
 import { prefer, usePreferences } from "./preferences.ts";
 import { sentenceOf } from "./problems.tsx";
-import { useSession, useSessionActions } from "./session.tsx";
+import { useSignIn, useSignInActs } from "./sign-in.tsx";
 
 export function UserMenu() {
-  const session = useSession();
-  const { signOut } = useSessionActions();
+  const signIn = useSignIn();
+  const { leave } = useSignInActs();
   const { theme, density, language } = usePreferences();
   const [choosing, setChoosing] = useState(false);
-  const how = session.local
+  const how = signIn.local
     ? "shell.user.local"
-    : session.human
+    : signIn.human
       ? "shell.user.human"
       : "shell.user.key";
   return (
@@ -33,10 +33,10 @@ export function UserMenu() {
               aria-hidden
               className="flex size-7 shrink-0 items-center justify-center rounded-full bg-accent-soft font-medium text-accent-text uppercase"
             >
-              {session.user.slice(0, 1)}
+              {signIn.user.slice(0, 1)}
             </span>
             <span className="sr-only">{t("shell.user.menu")}</span>
-            <bdi className="min-w-0 flex-1 truncate">{session.user}</bdi>
+            <bdi className="min-w-0 flex-1 truncate">{signIn.user}</bdi>
             <ChevronsUpDown size={14} aria-hidden className="text-faint" />
           </button>
         }
@@ -71,14 +71,14 @@ export function UserMenu() {
           onChange={(chosen) => prefer({ language: chosen })}
           choices={(["en", "de"] as const).map((value) => ({ value, text: LANGUAGES[value] }))}
         />
-        {(session.admin || !session.local) && <MenuLine />}
-        {session.admin && (
+        {(signIn.admin || !signIn.local) && <MenuLine />}
+        {signIn.admin && (
           <MenuItem icon={<UserSearch size={14} aria-hidden />} onSelect={() => setChoosing(true)}>
             {t("shell.user.other")}
           </MenuItem>
         )}
-        {!session.local && (
-          <MenuItem icon={<LogOut size={14} aria-hidden />} onSelect={() => void signOut()}>
+        {!signIn.local && (
+          <MenuItem icon={<LogOut size={14} aria-hidden />} onSelect={() => void leave()}>
             {t("shell.user.signOut")}
           </MenuItem>
         )}
@@ -95,12 +95,12 @@ function OtherUser({
   open: boolean;
   onOpenChange: (open: boolean) => void;
 }) {
-  const session = useSession();
-  const { lookAt } = useSessionActions();
+  const signIn = useSignIn();
+  const { lookAt } = useSignInActs();
   const [user, setUser] = useState("");
   const submit = (event: FormEvent) => {
     event.preventDefault();
-    lookAt(session, user.trim()).catch((error) =>
+    lookAt(signIn, user.trim()).catch((error) =>
       showToast({ text: sentenceOf(error), tone: "bad" }),
     );
   };

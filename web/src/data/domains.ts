@@ -1,6 +1,6 @@
 /** The areas of a life, and which of them are open. */
 import { useQuery } from "@tanstack/react-query";
-import { useQuipu } from "../app/session.tsx";
+import { useQuipu } from "../app/sign-in.tsx";
 
 export function useDomains() {
   const quipu = useQuipu();

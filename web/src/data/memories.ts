@@ -2,7 +2,7 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useMemo } from "react";
 import { useLive } from "../app/live.tsx";
-import { useQuipu } from "../app/session.tsx";
+import { useQuipu } from "../app/sign-in.tsx";
 import { MEMORIES, type Memories, readMemories } from "./store.ts";
 
 const NONE: Memories = { byId: new Map(), complete: false };

@@ -1,6 +1,6 @@
 /** What waits for its person's answer. The shell shows the count, the Review page the deck. */
 import { useQuery } from "@tanstack/react-query";
-import { useQuipu } from "../app/session.tsx";
+import { useQuipu } from "../app/sign-in.tsx";
 
 export function useReview() {
   const quipu = useQuipu();

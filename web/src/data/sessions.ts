@@ -1,6 +1,6 @@
 /** Chats, as several pages read them. */
 import { useQuery } from "@tanstack/react-query";
-import { useQuipu } from "../app/session.tsx";
+import { useQuipu } from "../app/sign-in.tsx";
 
 /** The chats, newest first. */
 export function useSessions() {

@@ -1,5 +1,5 @@
 import { Tabs as Base } from "@base-ui/react/tabs";
-import type { ReactNode } from "react";
+import { type ReactNode, useEffect, useRef } from "react";
 
 export interface Tab<T extends string> {
   value: T;
@@ -22,9 +22,18 @@ export function Tabs<T extends string>({
   onChange: (value: T) => void;
   children: ReactNode;
 }) {
+  const list = useRef<HTMLDivElement>(null);
+  // On phones the tabs scroll; the chosen one must not be out of sight.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: it is the choice that moves them
+  useEffect(() => {
+    list.current
+      ?.querySelector('[aria-selected="true"]')
+      ?.scrollIntoView({ block: "nearest", inline: "nearest" });
+  }, [value]);
   return (
     <Base.Root value={value} onValueChange={(chosen) => onChange(chosen as T)} className="contents">
       <Base.List
+        ref={list}
         aria-label={label}
         activateOnFocus
         className="relative flex shrink-0 gap-1 overflow-x-auto border-b"

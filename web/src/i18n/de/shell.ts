@@ -84,13 +84,21 @@ export const shell: Translation["shell"] = {
 
   "signIn.title": "Öffne dein Gedächtnis",
   "signIn.text":
-    "Mit einem Schlüssel dieses Servers. Er wird gegen ein Cookie getauscht; diese Seite behält ihn nicht.",
+    "Mit einem Schlüssel dieses Servers, der Menschen anmelden darf. Er wird gegen ein Cookie getauscht; diese Seite behält ihn nicht.",
   "signIn.key": "Schlüssel",
   "signIn.user": "Person",
-  "signIn.userHelp": "Nur wenn der Schlüssel für mehrere gilt: wessen Gedächtnis es ist.",
+  "signIn.userHelp": "Die Kennung, unter der deine Anwendung weiß, wessen Gedächtnis es ist.",
   "signIn.submit": "Anmelden",
   "signIn.link": "Oder öffne den einmaligen Link, den der Server dir gegeben hat.",
   "signIn.opening": "Du wirst angemeldet…",
+  "signIn.spent": "Dieser Link gilt nicht mehr",
+  "signIn.spentText":
+    "Ein Link meldet eine Person an, einmal, innerhalb einer Viertelstunde. Bitte um einen neuen.",
+  "signIn.unknown": "Diesen Schlüssel gibt es nicht",
+  "signIn.unknownText":
+    "Er ist vertippt, abgelaufen oder widerrufen. Schlüssel macht man mit „quipu key create“ oder in den Einstellungen.",
+
+  "typed.label": "Tippe „{word}“, um fortzufahren",
 
   "tier.strong": "sicher",
   "tier.tentative": "vorläufig",

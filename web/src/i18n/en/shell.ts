@@ -82,13 +82,21 @@ export const shell = {
 
   "signIn.title": "Open your memory",
   "signIn.text":
-    "With a key of this server. It is exchanged for a cookie and not kept by this page.",
+    "With a key of this server that may sign people in. It is exchanged for a cookie and not kept by this page.",
   "signIn.key": "Key",
   "signIn.user": "User",
-  "signIn.userHelp": "Only if the key is for several: the id of whose memory it is.",
+  "signIn.userHelp": "The id under which your application knows whose memory it is.",
   "signIn.submit": "Sign in",
   "signIn.link": "Or open the one-time link that the server gave you.",
   "signIn.opening": "Signing you in…",
+  "signIn.spent": "This link no longer works",
+  "signIn.spentText":
+    "A link signs one person in once, within a quarter of an hour. Ask for another one.",
+  "signIn.unknown": "No such key",
+  "signIn.unknownText":
+    "It is mistyped, has ended or was revoked. Keys are made with “quipu key create”, or in the settings.",
+
+  "typed.label": "Type “{word}” to go on",
 
   "tier.strong": "strong",
   "tier.tentative": "tentative",

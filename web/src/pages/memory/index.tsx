@@ -2,7 +2,7 @@
 import { useNavigate } from "@tanstack/react-router";
 import { Layers } from "lucide-react";
 import { ProblemCard } from "../../app/problems.tsx";
-import { useSession } from "../../app/session.tsx";
+import { useSignIn } from "../../app/sign-in.tsx";
 import { useMemories } from "../../data/memories.ts";
 import { newest, select, sourceOf } from "../../data/select.ts";
 import { t } from "../../i18n/index.ts";
@@ -15,7 +15,7 @@ import { Time } from "../../ui/time.tsx";
 
 export default function MemoryPage() {
   const { all, complete, error, refetch } = useMemories();
-  const session = useSession();
+  const signIn = useSignIn();
   const navigate = useNavigate();
   const shown = newest(select(all, { status: ["active"] }));
   const note = t(complete ? "memory.count" : "memory.loading", { count: shown.length });
@@ -32,7 +32,7 @@ export default function MemoryPage() {
           icon={<Layers size={20} aria-hidden />}
           title={t("memory.empty.title")}
           text={t("memory.empty.text")}
-          snippet={firstCurl(session.user)}
+          snippet={firstCurl(signIn.user)}
         />
       ) : (
         <ul className="border-t">

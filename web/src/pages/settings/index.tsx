@@ -1,17 +1,52 @@
-/** What may happen without asking; keys, apps and jobs; the console itself. */
-import { Settings } from "lucide-react";
+/** What may happen without asking; apps, people, webhooks and jobs; the console itself. */
+import { getRouteApi, useNavigate } from "@tanstack/react-router";
+import { useSignIn } from "../../app/sign-in.tsx";
 import { t } from "../../i18n/index.ts";
-import { EmptyState } from "../../ui/empty-state.tsx";
 import { Page } from "../../ui/page.tsx";
+import { Tabs } from "../../ui/tabs.tsx";
+import { Apps } from "./apps.tsx";
+import { Domains } from "./domains.tsx";
+import { Jobs } from "./jobs.tsx";
+import { Look } from "./look.tsx";
+import { People } from "./people.tsx";
+import { Policy } from "./policy.tsx";
+import { SETTINGS_TABS, type SettingsTab } from "./search.ts";
+import { Webhooks } from "./webhooks.tsx";
+
+const route = getRouteApi("/settings");
+/** Only for whoever runs the server. */
+const ADMIN = new Set<SettingsTab>(["apps", "people", "webhooks"]);
 
 export default function SettingsPage() {
+  const signIn = useSignIn();
+  const navigate = useNavigate();
+  const tabs = SETTINGS_TABS.filter((one) => signIn.admin || !ADMIN.has(one));
+  const asked = route.useSearch().tab ?? "rules";
+  const tab = tabs.includes(asked) ? asked : "rules";
   return (
     <Page title={t("settings.title")}>
-      <EmptyState
-        icon={<Settings size={20} aria-hidden />}
-        title={t("settings.empty.title")}
-        text={t("settings.empty.text")}
-      />
+      <div className="mx-auto flex w-full max-w-3xl flex-col gap-5">
+        <Tabs
+          label={t("settings.title")}
+          value={tab}
+          tabs={tabs.map((value) => ({ value, label: t(`settings.tab.${value}`) }))}
+          onChange={(chosen) =>
+            void navigate({ to: "/settings", search: { tab: chosen }, replace: true })
+          }
+        >
+          {tab === "rules" && (
+            <>
+              <Policy />
+              <Domains />
+            </>
+          )}
+          {tab === "apps" && <Apps />}
+          {tab === "people" && <People />}
+          {tab === "webhooks" && <Webhooks />}
+          {tab === "jobs" && <Jobs />}
+          {tab === "look" && <Look />}
+        </Tabs>
+      </div>
     </Page>
   );
 }

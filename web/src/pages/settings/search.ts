@@ -1,8 +1,11 @@
 /** What the address of this page may carry after the question mark. */
+export const SETTINGS_TABS = ["rules", "apps", "people", "webhooks", "jobs", "look"] as const;
+export type SettingsTab = (typeof SETTINGS_TABS)[number];
+
 export interface SettingsSearch {
-  tab?: string;
+  tab?: SettingsTab;
 }
 
 export function settingsSearch(said: Record<string, unknown>): SettingsSearch {
-  return { tab: typeof said.tab === "string" ? said.tab : undefined };
+  return { tab: SETTINGS_TABS.find((tab) => tab === said.tab) };
 }

@@ -1,9 +1,11 @@
 /** Signing in, with a key or with the one-time link that the server printed. */
+
+import { QuipuError, type SignIn } from "@quipu/client";
 import { getRouteApi, useRouter } from "@tanstack/react-router";
 import { type FormEvent, useEffect, useRef, useState } from "react";
 import { ProblemCard } from "../../app/problems.tsx";
-import { type Opening, useSessionActions } from "../../app/session.tsx";
 import { Brand } from "../../app/shell.tsx";
+import { useSignInActs } from "../../app/sign-in.tsx";
 import { t } from "../../i18n/index.ts";
 import { Button } from "../../ui/button.tsx";
 import { Field, Input } from "../../ui/field.tsx";
@@ -14,18 +16,18 @@ const route = getRouteApi("/sign-in");
 export default function SignInPage() {
   const { to } = route.useSearch();
   const router = useRouter();
-  const { open } = useSessionActions();
+  const { enter } = useSignInActs();
   const [key, setKey] = useState("");
   const [user, setUser] = useState("");
   const [busy, setBusy] = useState(false);
   const [error, setError] = useState<unknown>();
   const link = useLinkOnce();
 
-  const submit = async (opening: Opening) => {
+  const submit = async (how: SignIn) => {
     setBusy(true);
     setError(undefined);
     try {
-      await open(opening);
+      await enter(how);
       router.history.replace(to ?? "/memory");
     } catch (refused) {
       setError(refused);
@@ -44,7 +46,7 @@ export default function SignInPage() {
 
   const send = (event: FormEvent) => {
     event.preventDefault();
-    void submit({ key: key.trim(), user: user.trim() || undefined });
+    void submit({ key: key.trim(), user: user.trim() });
   };
   return (
     <main className="flex min-h-dvh items-center justify-center p-4">
@@ -61,7 +63,7 @@ export default function SignInPage() {
               <h1 className="text-lg font-semibold">{t("shell.signIn.title")}</h1>
               <p className="text-muted">{t("shell.signIn.text")}</p>
             </div>
-            {error !== undefined && <ProblemCard error={error} />}
+            {error !== undefined && <Refused error={error} byLink={link !== undefined && !key} />}
             <form onSubmit={send} className="flex flex-col gap-4">
               <Field label={t("shell.signIn.key")}>
                 <Input
@@ -78,9 +80,15 @@ export default function SignInPage() {
                   autoComplete="username"
                   value={user}
                   onChange={(event) => setUser(event.target.value)}
+                  required
                 />
               </Field>
-              <Button look="primary" type="submit" busy={busy} disabled={!key.trim()}>
+              <Button
+                look="primary"
+                type="submit"
+                busy={busy}
+                disabled={!key.trim() || !user.trim()}
+              >
                 {t("shell.signIn.submit")}
               </Button>
             </form>
@@ -91,6 +99,19 @@ export default function SignInPage() {
         )}
       </div>
     </main>
+  );
+}
+
+/** Why nobody came in. The server says the same of every credential it refuses; here it is known which. */
+function Refused({ error, byLink }: { error: unknown; byLink: boolean }) {
+  if (!(error instanceof QuipuError) || error.status !== 401) return <ProblemCard error={error} />;
+  return (
+    <div role="alert" className="flex flex-col gap-1 rounded-card border bg-warn-soft p-4">
+      <p className="font-medium">{t(byLink ? "shell.signIn.spent" : "shell.signIn.unknown")}</p>
+      <p className="text-muted">
+        {t(byLink ? "shell.signIn.spentText" : "shell.signIn.unknownText")}
+      </p>
+    </div>
   );
 }
 

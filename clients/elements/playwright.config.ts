@@ -1,0 +1,20 @@
+import { defineConfig } from "@playwright/test";
+
+/** A real browser, a host page on an origin of its own, and the real server; `run-tests` starts that. */
+export default defineConfig({
+  testDir: "test",
+  outputDir: process.env.QUIPU_TEST_OUTPUT ?? "test-results",
+  workers: 1,
+  timeout: 30_000,
+  expect: { timeout: 7_000 },
+  forbidOnly: true,
+  reporter: [["list"]],
+  use: {
+    locale: "en-GB",
+    viewport: { width: 900, height: 800 },
+    launchOptions: {
+      executablePath: process.env.QUIPU_CHROMIUM ?? "/usr/bin/chromium",
+      args: ["--no-sandbox", "--disable-dev-shm-usage"],
+    },
+  },
+});

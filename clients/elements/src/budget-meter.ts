@@ -1,0 +1,41 @@
+/** `<quipu-budget-meter>`: how much of a prompt is memory, as a bar and in exact numbers. */
+import type { BudgetView } from "@quipu/client";
+import { css, html, nothing, type PropertyDeclarations } from "lit";
+import { define, QuipuElement } from "./element.ts";
+import { look } from "./look.ts";
+import { fill } from "./words.ts";
+
+export class QuipuBudgetMeter extends QuipuElement {
+  static override styles = [
+    look,
+    css`
+      progress {
+        width: 100%;
+        height: 8px;
+        accent-color: var(--_accent);
+      }
+    `,
+  ];
+  static override properties: PropertyDeclarations = { budget: { attribute: false } };
+  /** The `budget` of a context that was retrieved. */
+  declare budget: BudgetView | undefined;
+
+  override render() {
+    const { budget, words } = this;
+    if (!budget) return nothing;
+    const { used, limit, baseline, dynamic } = budget;
+    return html`<section part="meter" aria-label=${words.budget}>
+      <p class="row">
+        <span class="grow">${words.budget}</span>
+        <span class="muted">${fill(words.tokens, { used, limit })}</span>
+      </p>
+      <progress part="bar" aria-label=${words.budget} max=${Math.max(limit, used)} value=${used}></progress>
+      <p class="muted">
+        ${words.baseline} ${baseline} · ${words.dynamic} ${dynamic} · ${words.free}
+        ${Math.max(0, limit - used)}
+      </p>
+    </section>`;
+  }
+}
+
+define("quipu-budget-meter", QuipuBudgetMeter);

@@ -1,0 +1,65 @@
+/** What all elements share: where they read, what they say, and how they tell the page what happened. */
+import { LitElement, type PropertyDeclarations } from "lit";
+import { look } from "./look.ts";
+import {
+  type Done,
+  type Memory,
+  operationOf,
+  pageSource,
+  type Source,
+  whenSource,
+} from "./source.ts";
+import { type Words, words } from "./words.ts";
+
+/** What a page can listen to; all bubble, and cross shadow roots. */
+export type Happening = "saved" | "undone" | "forgotten" | "confirmed";
+
+export interface QuipuEventDetail {
+  memory?: Memory | null;
+  operation?: string;
+}
+
+export class QuipuElement extends LitElement {
+  static override styles = [look];
+  static override properties: PropertyDeclarations = {
+    source: { attribute: false },
+    strings: { attribute: false },
+  };
+  declare source: Source | undefined;
+  declare strings: Partial<Words> | undefined;
+  #deaf: (() => void) | undefined;
+
+  /** Its own source, or the page's. */
+  get from(): Source | undefined {
+    return this.source ?? pageSource();
+  }
+
+  get words(): Words {
+    return words(this.strings);
+  }
+
+  override connectedCallback(): void {
+    super.connectedCallback();
+    this.#deaf = whenSource(() => this.sourced());
+  }
+
+  override disconnectedCallback(): void {
+    super.disconnectedCallback();
+    this.#deaf?.();
+  }
+
+  /** Called when the page has got its source after the element was there. */
+  protected sourced(): void {
+    this.requestUpdate();
+  }
+
+  protected tell(what: Happening, done: Done | undefined): void {
+    const detail: QuipuEventDetail = { memory: done?.memory, operation: operationOf(done) };
+    this.dispatchEvent(new CustomEvent(`quipu-${what}`, { detail, bubbles: true, composed: true }));
+  }
+}
+
+/** Registers an element, unless the page has one of that name already. */
+export function define(name: string, element: CustomElementConstructor): void {
+  if (!customElements.get(name)) customElements.define(name, element);
+}

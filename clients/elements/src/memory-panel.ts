@@ -1,0 +1,256 @@
+/**
+ * `<quipu-memory-panel>`: everything that is remembered about the person, what waits for their answer on
+ * top, rules and context apart. Each thing it does can be undone from the line below.
+ */
+import { css, html, nothing, type PropertyDeclarations } from "lit";
+import { repeat } from "lit/directives/repeat.js";
+import { define, QuipuElement } from "./element.ts";
+import { look } from "./look.ts";
+import type { Done, Memory } from "./source.ts";
+import { fill } from "./words.ts";
+import "./memory-event.ts";
+import "./proposal-card.ts";
+
+type Tab = "hard" | "soft";
+const TABS: Tab[] = ["hard", "soft"];
+
+export class QuipuMemoryPanel extends QuipuElement {
+  static override styles = [
+    look,
+    css`
+      .tabs button {
+        border-color: transparent;
+        background: none;
+        border-radius: 0;
+        border-bottom: 2px solid transparent;
+        color: var(--_muted);
+      }
+      .tabs button[aria-selected="true"] {
+        color: var(--_ink);
+        border-bottom-color: var(--_accent);
+      }
+      li.row {
+        padding: 7px 0;
+        border-top: 1px solid var(--_line);
+      }
+      section {
+        display: grid;
+        gap: 10px;
+      }
+    `,
+  ];
+  static override properties: PropertyDeclarations = {
+    tab: { type: String },
+    locale: { type: String },
+    memories: { state: true },
+    waiting: { state: true },
+    editing: { state: true },
+    failed: { state: true },
+    done: { state: true },
+  };
+  declare tab: Tab;
+  /** For dates; the page's language if absent. */
+  declare locale: string | undefined;
+  declare memories: Memory[] | undefined;
+  declare waiting: Memory[];
+  declare editing: string | undefined;
+  declare failed: boolean;
+  declare done: Done | undefined;
+  #hangUp: AbortController | undefined;
+
+  constructor() {
+    super();
+    this.tab = "soft";
+    this.waiting = [];
+    this.failed = false;
+  }
+
+  override connectedCallback(): void {
+    super.connectedCallback();
+    this.sourced();
+  }
+
+  override disconnectedCallback(): void {
+    super.disconnectedCallback();
+    this.#hangUp?.abort();
+  }
+
+  override updated(changed: Map<PropertyKey, unknown>): void {
+    if (changed.has("source") && this.source) this.sourced();
+  }
+
+  protected override sourced(): void {
+    if (!this.from) return;
+    this.#hangUp?.abort();
+    this.#hangUp = new AbortController();
+    this.from.watch?.(() => void this.load(), this.#hangUp.signal);
+    void this.load();
+  }
+
+  /** Reads everything again. */
+  async load(): Promise<void> {
+    const { from } = this;
+    if (!from) return;
+    try {
+      const [memories, waiting] = await Promise.all([from.list(), from.proposals()]);
+      this.memories = memories.filter((one) => one.status === "active");
+      this.waiting = waiting;
+      this.failed = false;
+    } catch {
+      this.failed = true;
+    }
+  }
+
+  async #act(what: "saved" | "forgotten" | "confirmed", work: () => Promise<Done> | undefined) {
+    try {
+      this.done = await work();
+      this.tell(what, this.done);
+      this.editing = undefined;
+      await this.load();
+      return true;
+    } catch {
+      this.failed = true;
+      return false;
+    }
+  }
+
+  // Not a form: assistants show the panel in a sandbox, and most forbid those.
+  async #add(): Promise<void> {
+    const input = this.renderRoot.querySelector("input");
+    const content = input?.value.trim();
+    if (!input || !content) return;
+    if (await this.#act("saved", () => this.from?.save(content))) input.value = "";
+  }
+
+  #change(memory: Memory): void {
+    const content = this.renderRoot.querySelector("textarea")?.value.trim();
+    if (content && content !== memory.content) {
+      void this.#act("saved", () => this.from?.update(memory, content));
+    } else this.editing = undefined;
+  }
+
+  async #edit(memory: Memory): Promise<void> {
+    this.editing = memory.id;
+    await this.updateComplete;
+    this.renderRoot.querySelector("textarea")?.focus();
+  }
+
+  /** Arrow keys go from one tab to the other, as in any list of tabs. */
+  #arrow(event: KeyboardEvent): void {
+    if (event.key !== "ArrowLeft" && event.key !== "ArrowRight") return;
+    event.preventDefault();
+    this.tab = this.tab === "hard" ? "soft" : "hard";
+    void this.updateComplete.then(() =>
+      this.renderRoot.querySelector<HTMLElement>('[aria-selected="true"]')?.focus(),
+    );
+  }
+
+  override render() {
+    const { words } = this;
+    return html`<section part="panel" aria-label=${words.title}>
+      ${this.waiting.map(
+        (memory) => html`<quipu-proposal-card exportparts="proposal, content, confirm, edit, reject"
+          .source=${this.source} .strings=${this.strings} .memory=${memory}
+          @quipu-confirmed=${this.load} @quipu-forgotten=${this.load}></quipu-proposal-card>`,
+      )}
+      <div part="add" class="row">
+        <input class="grow" part="input" dir="auto" autocomplete="off"
+          aria-label=${words.add} placeholder=${words.add}
+          @keydown=${(event: KeyboardEvent) => {
+            if (event.key === "Enter" && !event.isComposing) void this.#add();
+          }} />
+        <button @click=${this.#add}>${words.save}</button>
+      </div>
+      ${this.#tabs()}
+      <div id="list" role=${this.#split() ? "tabpanel" : "group"}
+        aria-label=${this.#split() ? words[this.tab] : words.title}>${this.#list()}</div>
+      <quipu-memory-event exportparts="event, undo" .source=${this.source} .strings=${this.strings}
+        .done=${this.done} @quipu-undone=${this.load}></quipu-memory-event>
+    </section>`;
+  }
+
+  /** Whether it is known what is a rule: assistants are not told. */
+  #split(): boolean {
+    return this.memories?.some((one) => one.force !== undefined) ?? false;
+  }
+
+  #tabs() {
+    const { words } = this;
+    if (!this.#split()) return nothing;
+    return html`<div part="tabs" class="tabs row" role="tablist" aria-label=${words.title}
+      @keydown=${this.#arrow}>
+        ${TABS.map((tab) => {
+          const count = this.#of(tab)?.length;
+          return html`<button part="tab" role="tab" aria-selected=${this.tab === tab}
+            aria-controls="list" tabindex=${this.tab === tab ? 0 : -1} @click=${() => {
+              this.tab = tab;
+            }}>${words[tab]} ${count === undefined ? nothing : html`<span class="badge">${count}</span>`}</button>`;
+        })}
+      </div>`;
+  }
+
+  #of(tab: Tab): Memory[] | undefined {
+    if (!this.#split()) return this.memories;
+    return this.memories?.filter((one) => (one.force === "hard") === (tab === "hard"));
+  }
+
+  #list() {
+    const { words } = this;
+    if (this.failed) {
+      return html`<p role="alert" class="muted">${words.failed}
+        <button @click=${this.load}>${words.retry}</button></p>`;
+    }
+    const shown = this.#of(this.tab);
+    if (!shown) return html`<p class="muted">${words.loading}</p>`;
+    if (shown.length === 0) {
+      const empty = this.#split() && this.tab === "hard" ? words.emptyHard : words.emptySoft;
+      return html`<p class="muted">${empty}</p>`;
+    }
+    return html`<ul part="list">
+      ${repeat(
+        shown,
+        (one) => one.id,
+        (one) => (this.editing === one.id ? this.#form(one) : this.#row(one)),
+      )}
+    </ul>`;
+  }
+
+  #form(memory: Memory) {
+    const { words } = this;
+    const keys = (event: KeyboardEvent) => {
+      if (event.key === "Escape") this.editing = undefined;
+      if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) this.#change(memory);
+    };
+    return html`<li class="row">
+      <textarea class="grow" part="input" dir="auto" aria-label=${words.edit} .value=${memory.content}
+        @keydown=${keys}></textarea>
+      <button class="primary" @click=${() => this.#change(memory)}>${words.save}</button>
+      <button class="quiet" @click=${() => {
+        this.editing = undefined;
+      }}>${words.cancel}</button>
+    </li>`;
+  }
+
+  #row(memory: Memory) {
+    const { words } = this;
+    const when = memory.last_confirmed_at ?? memory.confirmed_at;
+    return html`<li part="memory" class="row">
+      <span class="grow">
+        <span part="content" dir="auto">${memory.content}</span>
+        ${memory.domain ? html`<span part="domain" class="badge">${memory.domain}</span>` : nothing}
+        ${when ? html`<span class="muted">${fill(words.confirmed, { when: this.#day(when) })}</span>` : nothing}
+      </span>
+      <button part="edit" class="quiet" aria-label=${`${words.edit}: ${memory.content}`}
+        @click=${() => this.#edit(memory)}>${words.edit}</button>
+      <button part="forget" class="quiet" aria-label=${`${words.forget}: ${memory.content}`}
+        @click=${() => this.#act("forgotten", () => this.from?.forget(memory))}>${words.forget}</button>
+    </li>`;
+  }
+
+  #day(at: string): string {
+    const language = this.locale || document.documentElement.lang || undefined;
+    return new Intl.DateTimeFormat(language, { dateStyle: "medium" }).format(new Date(at));
+  }
+}
+
+define("quipu-memory-panel", QuipuMemoryPanel);

@@ -1,0 +1,87 @@
+/** `<quipu-proposal-card>`: something inferred, why, and the person's answer: yes, in other words, or no. */
+import { html, nothing, type PropertyDeclarations } from "lit";
+import { define, QuipuElement } from "./element.ts";
+import type { Memory } from "./source.ts";
+
+export class QuipuProposalCard extends QuipuElement {
+  static override properties: PropertyDeclarations = {
+    memory: { attribute: false },
+    editing: { state: true },
+    failed: { state: true },
+    busy: { state: true },
+  };
+  declare memory: Memory | undefined;
+  declare editing: boolean;
+  declare failed: boolean;
+  declare busy: boolean;
+
+  constructor() {
+    super();
+    this.editing = false;
+    this.failed = false;
+    this.busy = false;
+  }
+
+  async #answer(yes: boolean, words?: string): Promise<void> {
+    if (!this.memory || !this.from || this.busy) return;
+    this.busy = true;
+    this.failed = false;
+    try {
+      const done = await this.from.confirm(this.memory, yes, words);
+      this.editing = false;
+      this.tell(yes ? "confirmed" : "forgotten", done);
+    } catch {
+      this.failed = true;
+    } finally {
+      this.busy = false;
+    }
+  }
+
+  #send(): void {
+    const words = this.renderRoot.querySelector("textarea")?.value.trim();
+    if (words) void this.#answer(true, words === this.memory?.content ? undefined : words);
+  }
+
+  async #edit(): Promise<void> {
+    this.editing = true;
+    await this.updateComplete;
+    this.renderRoot.querySelector("textarea")?.focus();
+  }
+
+  #why(): string | undefined {
+    return this.memory?.reasoning ?? this.memory?.evidence?.[0]?.description ?? undefined;
+  }
+
+  override render() {
+    const { memory, words } = this;
+    if (!memory) return nothing;
+    const why = this.#why();
+    return html`<article part="proposal" class="card" aria-label=${words.proposed}>
+      <p class="muted">${words.proposed}</p>
+      ${
+        this.editing
+          ? html`
+              <textarea part="input" dir="auto" aria-label=${words.edit} .value=${memory.content}></textarea>
+              <p class="row">
+                <button class="primary" ?disabled=${this.busy} @click=${this.#send}>${words.save}</button>
+                <button class="quiet" @click=${() => {
+                  this.editing = false;
+                }}>${words.cancel}</button>
+              </p>
+            `
+          : html`<p part="content" dir="auto">${memory.content}</p>
+              ${why ? html`<p class="muted">${words.because}: <bdi>${why}</bdi></p>` : nothing}
+              <p class="row">
+                <button part="confirm" class="primary" ?disabled=${this.busy}
+                  @click=${() => this.#answer(true)}>${words.confirm}</button>
+                <button part="edit" ?disabled=${this.busy} @click=${this.#edit}>${words.edit}</button>
+                <button part="reject" class="quiet" ?disabled=${this.busy}
+                  @click=${() => this.#answer(false)}>${words.reject}</button>
+              </p>`
+      }
+      ${this.failed ? html`<p role="alert" class="muted">${words.failed}</p>` : nothing}
+    </article>`;
+  }
+}
+
+define("quipu-proposal-card", QuipuProposalCard);

@@ -1,0 +1,83 @@
+/** `<quipu-sources session turn>`: the memories behind an answer, those it used first. */
+import type { GroundsView } from "@quipu/client";
+import { html, nothing, type PropertyDeclarations } from "lit";
+import { define, QuipuElement } from "./element.ts";
+import type { Done } from "./source.ts";
+import "./memory-event.ts";
+
+export class QuipuSources extends QuipuElement {
+  static override properties: PropertyDeclarations = {
+    session: { type: String },
+    turn: { type: Number },
+    memories: { attribute: false },
+    failed: { state: true },
+    done: { state: true },
+  };
+  declare session: string | undefined;
+  declare turn: number | undefined;
+  /** Given by the page instead of being asked for. */
+  declare memories: GroundsView[] | undefined;
+  declare failed: boolean;
+  declare done: Done | undefined;
+
+  constructor() {
+    super();
+    this.failed = false;
+  }
+
+  override updated(changed: Map<PropertyKey, unknown>): void {
+    if (changed.has("session") || changed.has("turn") || changed.has("source")) void this.load();
+  }
+
+  protected override sourced(): void {
+    void this.load();
+  }
+
+  async load(): Promise<void> {
+    const { session, turn, from } = this;
+    if (!session || turn === undefined || !from?.why) return;
+    try {
+      this.memories = (await from.why(session, turn)).memories;
+      this.failed = false;
+    } catch {
+      this.failed = true;
+    }
+  }
+
+  async #forget({ memory }: GroundsView): Promise<void> {
+    try {
+      this.done = await this.from?.forget(memory);
+      this.tell("forgotten", this.done);
+      this.memories = this.memories?.filter((one) => one.memory.id !== memory.id);
+    } catch {
+      this.failed = true;
+    }
+  }
+
+  override render() {
+    const { words } = this;
+    if (this.failed) {
+      return html`<p role="alert" class="muted">${words.failed}
+        <button @click=${this.load}>${words.retry}</button></p>`;
+    }
+    if (!this.memories) return nothing;
+    const used = (one: GroundsView) => one.how !== "given";
+    const all = [...this.memories].sort((a, b) => Number(used(b)) - Number(used(a)));
+    return html`<section part="sources" class="card" aria-label=${words.sources}>
+      <p class="muted">${all.length > 0 ? words.sources : words.noSources}</p>
+      <ul>
+        ${all.map(
+          (one) => html`<li part="source" class="row">
+            <span class="grow" dir="auto">${one.memory.content}</span>
+            <span class="badge">${used(one) ? words.cited : words.given}</span>
+            <button class="quiet" @click=${() => this.#forget(one)}>${words.forget}</button>
+          </li>`,
+        )}
+      </ul>
+      <quipu-memory-event .source=${this.source} .strings=${this.strings} .done=${this.done}
+        @quipu-undone=${this.load}></quipu-memory-event>
+    </section>`;
+  }
+}
+
+define("quipu-sources", QuipuSources);

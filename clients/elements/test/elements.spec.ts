@@ -1,0 +1,222 @@
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import AxeBuilder from "@axe-core/playwright";
+import { test as base, expect, type Page } from "@playwright/test";
+import { type Host, host, QUIPU, quipuFor } from "./host.ts";
+
+const test = base.extend<{ user: string; visit: (body: string, script?: string) => Promise<Host> }>(
+  {
+    // biome-ignore lint/correctness/noEmptyPattern: Playwright reads the names from the pattern
+    user: async ({}, use) => use(`panel-${Date.now().toString(36)}`),
+    visit: async ({ page, user }, use) => {
+      const wrong: string[] = [];
+      page.on("console", (message) => {
+        if (message.type() === "error") wrong.push(message.text());
+      });
+      page.on("pageerror", (error) => wrong.push(error.message));
+      let opened: Host | undefined;
+      await use(async (body, script = "") => {
+        opened = await host(user, body, script);
+        await page.goto(opened.url);
+        return opened;
+      });
+      opened?.close();
+      // Refusals are some tests' business; a violated policy is nobody's.
+      expect(wrong.filter((one) => !/status of 40[13]/.test(one))).toEqual([]);
+    },
+  },
+);
+
+async function axe(page: Page): Promise<void> {
+  const tags = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"];
+  const found = await new AxeBuilder({ page }).withTags(tags).setLegacyMode(true).analyze();
+  expect(found.violations.map((one) => `${one.id}: ${one.help}`)).toEqual([]);
+}
+
+async function picture(page: Page, name: string): Promise<void> {
+  const folder = process.env.QUIPU_SCREENS;
+  if (!folder) return;
+  mkdirSync(folder, { recursive: true });
+  await page.screenshot({ path: join(folder, `${name}.png`) });
+}
+
+const PANEL = "<quipu-memory-panel></quipu-memory-panel>";
+/** Writes down what a page hears. */
+const HEAR = `for (const what of ["saved", "undone", "forgotten", "confirmed"]) {
+  addEventListener("quipu-" + what, ({ detail }) =>
+    (window.heard ??= []).push([what, detail.memory?.content, typeof detail.operation]));
+}`;
+const heard = (page: Page) => page.evaluate("window.heard ?? []") as Promise<unknown[]>;
+
+test("the panel shows, adds, changes and forgets on another origin, and takes it back", async ({
+  page,
+  user,
+  visit,
+}) => {
+  const quipu = quipuFor(user);
+  await quipu.memories.save("Prefers window seats on long flights");
+  await quipu.memories.save({
+    content: "Never suggest dishes with peanuts",
+    force: "hard",
+    domain: "food",
+    key: "diet.peanuts",
+    value: "never",
+  });
+  const { minted } = await visit(PANEL, HEAR);
+  await expect(page.getByText("Prefers window seats")).toBeVisible();
+  await axe(page);
+  await picture(page, "panel");
+  await page.getByRole("tab", { name: "Context" }).focus();
+  await page.keyboard.press("ArrowLeft");
+  await expect(page.getByText("Never suggest dishes with peanuts")).toBeVisible();
+  await page.keyboard.press("ArrowRight");
+  await page.getByLabel("Remember something").fill("Has a sister called Ana");
+  await page.keyboard.press("Enter");
+  await expect(page.getByRole("listitem").getByText("Has a sister called Ana")).toBeVisible();
+  await expect(page.getByRole("status")).toContainText("Memory saved");
+  await page.getByRole("button", { name: "Edit: Has a sister called Ana" }).click();
+  await page.getByRole("textbox", { name: "Edit" }).fill("Has a sister called Ana in Porto");
+  await page.keyboard.press("Control+Enter");
+  await expect(page.getByRole("status")).toContainText("Memory changed");
+  await page.getByRole("button", { name: /^Forget: Prefers/ }).click();
+  await expect(page.getByRole("status")).toContainText("Forgotten");
+  await expect(page.getByRole("listitem")).toHaveCount(1);
+  await page.getByRole("button", { name: "Undo" }).click();
+  await expect(page.getByRole("listitem")).toHaveCount(2);
+  await expect(page.getByRole("status")).toContainText("Undone");
+  const all = (await quipu.memories.list().all()).map((one) => one.content).sort();
+  expect(all).toEqual([
+    "Has a sister called Ana in Porto",
+    "Never suggest dishes with peanuts",
+    "Prefers window seats on long flights",
+  ]);
+  expect((await heard(page)).map((one) => (one as string[])[0])).toEqual([
+    "saved",
+    "saved",
+    "forgotten",
+    "undone",
+  ]);
+  expect(minted()).toBe(1);
+});
+
+test("what happens elsewhere shows by itself", async ({ page, user, visit }) => {
+  await visit(PANEL);
+  await expect(page.getByText("Nothing yet")).toBeVisible();
+  await quipuFor(user).memories.save("Plays the cello");
+  await expect(page.getByText("Plays the cello")).toBeVisible();
+});
+
+test("a proposal waits on top and is answered by the person, in their own words", async ({
+  page,
+  user,
+  visit,
+}) => {
+  const quipu = quipuFor(user);
+  const proposed = { content: "Prefers trains to planes", reasoning: "Asked for trains twice" };
+  await quipu.memories.propose(proposed);
+  await quipu.memories.propose("Dislikes mornings");
+  await visit(PANEL, HEAR);
+  const cards = page.getByRole("article", { name: "May I remember this?" });
+  await expect(cards).toHaveCount(2);
+  await expect(cards.filter({ hasText: "trains" })).toContainText("Asked for trains twice");
+  await axe(page);
+  await picture(page, "panel-proposals");
+  await cards.filter({ hasText: "trains" }).getByRole("button", { name: "Edit" }).click();
+  await cards.getByRole("textbox").fill("Prefers night trains to planes");
+  await cards.getByRole("button", { name: "Save" }).click();
+  await expect(page.getByRole("listitem").getByText("Prefers night trains")).toBeVisible();
+  await cards.filter({ hasText: "mornings" }).getByRole("button", { name: "No" }).click();
+  await expect(cards).toHaveCount(0);
+  const kept = await quipu.memories.list().all();
+  expect(kept.map((one) => one.content)).toEqual(["Prefers night trains to planes"]);
+  expect(kept[0]?.consented_at).toBeTruthy();
+  expect(await heard(page)).toHaveLength(2);
+});
+
+test("under a reply: what was saved, what was used, what it cost", async ({
+  page,
+  user,
+  visit,
+}) => {
+  const quipu = quipuFor(user);
+  const written = await quipu.memories.save("Prefers window seats on long flights");
+  const context = await quipu.memories.retrieve({ query: "Book me a flight", session_id: "trip" });
+  await quipu.sessions.append("trip", [
+    { role: "user", content: "Book me a flight" },
+    { role: "assistant", content: "By the window." },
+  ]);
+  await visit(
+    `<quipu-memory-event></quipu-memory-event><quipu-budget-meter></quipu-budget-meter>
+     <quipu-sources session="trip" turn="2"></quipu-sources>`,
+    `document.querySelector("quipu-memory-event").done = ${JSON.stringify(written)};
+     document.querySelector("quipu-budget-meter").budget = ${JSON.stringify(context.budget)};
+     ${HEAR}`,
+  );
+  await expect(page.getByRole("status").first()).toContainText("Memory saved");
+  await expect(
+    page.getByText(`${context.budget.used} of ${context.budget.limit} tokens`),
+  ).toBeVisible();
+  await expect(page.getByRole("region", { name: "What this answer used" })).toBeVisible();
+  await axe(page);
+  await picture(page, "under-a-reply");
+  await page.getByRole("button", { name: "Undo" }).click();
+  await expect(page.getByRole("status").first()).toContainText("Undone");
+  expect(await quipu.memories.list().all()).toEqual([]);
+  expect(await heard(page)).toHaveLength(1);
+});
+
+test("it takes on the page's colours and words, also at night", async ({ page, user, visit }) => {
+  await quipuFor(user).memories.save("Plays the cello");
+  await visit(
+    `<quipu-memory-panel class="branded"></quipu-memory-panel>`,
+    `say({ forget: "Vergessen", soft: "Zusammenhang" }); document.body.classList.add("night");`,
+  );
+  await expect(page.getByRole("button", { name: /^Vergessen/ })).toBeVisible();
+  const weight = await page
+    .getByRole("listitem")
+    .evaluate((row) => getComputedStyle(row).fontWeight);
+  expect(weight).toBe("700");
+  const line = await page
+    .getByRole("tab", { name: "Zusammenhang" })
+    .evaluate((tab) => getComputedStyle(tab).borderBottomColor);
+  expect(line).toBe("rgb(0, 90, 60)");
+  await picture(page, "panel-night");
+});
+
+test("words of an attacker stay words", async ({ page, user, visit }) => {
+  const evil = `<img src=x onerror="window.caught=1"><script>window.caught=1</script> javascript:alert(1)`;
+  await quipuFor(user).memories.save(evil);
+  await visit(PANEL);
+  await expect(page.getByText("<img src=x")).toBeVisible();
+  expect(await page.evaluate("window.caught")).toBeUndefined();
+});
+
+test("a token that was minted for another page opens nothing here", async ({
+  page,
+  user,
+  visit,
+}) => {
+  await quipuFor(user).memories.save("Plays the cello");
+  const { mintFor } = await visit("<p>not yet</p>");
+  mintFor("https://elsewhere.example");
+  await page.evaluate(() => document.body.append(document.createElement("quipu-memory-panel")));
+  await expect(page.getByText("does not answer just now")).toBeVisible();
+  await expect(page.getByText("Plays the cello")).toHaveCount(0);
+});
+
+test("when a token has ended, another is asked for", async ({ page, user, visit }) => {
+  const quipu = quipuFor(user);
+  await quipu.memories.save("Plays the cello");
+  const { minted } = await visit(PANEL);
+  await expect(page.getByText("Plays the cello")).toBeVisible();
+  expect(minted()).toBe(1);
+  // Whatever has ended, the next thing somebody does works all the same.
+  await page.route(`${QUIPU}/api/memory`, async (route) => {
+    if (route.request().method() !== "POST" || minted() > 1) return route.continue();
+    return route.fulfill({ status: 401, headers: { "access-control-allow-origin": "*" } });
+  });
+  await page.getByLabel("Remember something").fill("Sings in a choir");
+  await page.keyboard.press("Enter");
+  await expect(page.getByRole("listitem").getByText("Sings in a choir")).toBeVisible();
+  expect(minted()).toBe(2);
+});

@@ -1,0 +1,117 @@
+import { once } from "node:events";
+import { mkdirSync, readFileSync } from "node:fs";
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { join } from "node:path";
+import { expect, test } from "@playwright/test";
+import { build } from "esbuild";
+import { QUIPU, quipuFor } from "./host.ts";
+
+const PROTOCOL = "2026-07-28";
+let server: Server;
+const user = `app-${Date.now().toString(36)}`;
+
+/** Calls a tool of the real server, as the assistant's backend does. */
+async function callTool(params: { name: string }): Promise<string> {
+  const { secret } = await quipuFor(user).keys.mintToken({ user });
+  const meta = {
+    "io.modelcontextprotocol/protocolVersion": PROTOCOL,
+    "io.modelcontextprotocol/clientInfo": { name: "a test", version: "1.0.0" },
+    "io.modelcontextprotocol/clientCapabilities": {},
+  };
+  const answer = await fetch(`${QUIPU}/mcp`, {
+    method: "POST",
+    headers: {
+      authorization: `Bearer ${secret}`,
+      "content-type": "application/json",
+      accept: "application/json, text/event-stream",
+      "mcp-protocol-version": PROTOCOL,
+      "mcp-method": "tools/call",
+      "mcp-name": params.name,
+    },
+    body: JSON.stringify({
+      jsonrpc: "2.0",
+      id: 1,
+      method: "tools/call",
+      params: { ...params, _meta: meta },
+    }),
+  });
+  return JSON.stringify((await answer.json()).result);
+}
+
+test.beforeAll(async () => {
+  const bridge = await build({
+    entryPoints: ["test/bridge.ts"],
+    bundle: true,
+    format: "esm",
+    write: false,
+  });
+  const panel = readFileSync("dist/panel.html");
+  server = createServer(async (asked, answer) => {
+    const send = (type: string, content: string | Uint8Array, policy: string) =>
+      answer
+        .writeHead(200, { "content-type": type, "content-security-policy": policy })
+        .end(content);
+    if (asked.url === "/") {
+      const page = `<!doctype html><html lang="en"><title>starting</title><iframe sandbox="allow-scripts"
+        title="Memory" width="480"></iframe><script type="module" src="/bridge.js"></script></html>`;
+      // The bridge tries what it may evaluate; that is the assistant's affair and not the panel's.
+      return send("text/html", page, "default-src 'self' 'unsafe-eval'");
+    }
+    if (asked.url === "/bridge.js") {
+      return send("text/javascript", bridge.outputFiles[0]?.text ?? "", "default-src 'none'");
+    }
+    if (asked.url === "/panel") {
+      // What hosts allow a panel that asks for nothing: its own inline script, and no connection at all.
+      const policy = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'";
+      return send("text/html", panel, policy);
+    }
+    if (asked.url === "/tools") {
+      const body = (await asked.toArray()).map(String).join("");
+      return send("application/json", await callTool(JSON.parse(body)), "default-src 'none'");
+    }
+    answer.writeHead(404).end();
+  }).listen(0, "127.0.0.1");
+  await once(server, "listening");
+});
+
+test.afterAll(() => server.close());
+
+test("inside an assistant the panel works through tools alone, with no connection of its own", async ({
+  page,
+}) => {
+  const wrong: string[] = [];
+  page.on("pageerror", (error) => wrong.push(error.message));
+  page.on("console", (message) => {
+    if (message.type() === "error" && !/favicon/.test(message.location().url)) {
+      wrong.push(message.text());
+    }
+  });
+  const quipu = quipuFor(user);
+  await quipu.memories.save("Prefers window seats on long flights");
+  const { port } = server.address() as AddressInfo;
+  await page.goto(`http://127.0.0.1:${port}/`);
+  await expect(page).toHaveTitle("initialized");
+  const panel = page.frameLocator("iframe");
+  await expect(panel.getByText("Prefers window seats")).toBeVisible();
+  await panel.getByLabel("Remember something").fill("Has a sister called Ana");
+  await panel.getByRole("button", { name: "Save" }).click();
+  await expect(panel.getByRole("listitem").getByText("Has a sister called Ana")).toBeVisible();
+  const [saved] = await quipu.memories.list({ search: "sister" }).all();
+  // What comes through an assistant counts as the assistant's words, whoever pressed the button.
+  expect(saved?.origin).not.toBe("user_said");
+  await panel.getByRole("button", { name: /^Forget: Prefers/ }).click();
+  await expect(panel.getByRole("status")).toContainText("Forgotten");
+  await expect(panel.getByRole("listitem")).toHaveCount(1);
+  await expect(panel.getByRole("button", { name: "Undo" })).toHaveCount(0);
+  // As high as what is in it, and dressed as the host is.
+  const height = Number(await page.locator("iframe").getAttribute("height"));
+  expect(height).toBeGreaterThan(80);
+  await expect(panel.locator("html")).toHaveAttribute("data-theme", "dark");
+  const folder = process.env.QUIPU_SCREENS;
+  if (folder) {
+    mkdirSync(folder, { recursive: true });
+    await page.screenshot({ path: join(folder, "mcp-app.png") });
+  }
+  expect(wrong).toEqual([]);
+});

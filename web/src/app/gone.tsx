@@ -1,0 +1,36 @@
+/** When everything about a person has been erased: the receipt, and a way to begin anew. */
+import { Quipu, QuipuError, type SignedReceiptView } from "@quipu/client";
+import { useState } from "react";
+import { t } from "../i18n/index.ts";
+import { Button } from "../ui/button.tsx";
+import { ReceiptCard } from "../ui/receipt-card.tsx";
+import { ProblemCard } from "./problems.tsx";
+import { Brand } from "./shell.tsx";
+
+export function Gone({ user, receipt }: { user: string; receipt?: SignedReceiptView }) {
+  const [error, setError] = useState<unknown>();
+  const again = async () => {
+    try {
+      await new Quipu({ url: "" }).users.create({ user });
+      location.assign("/memory");
+    } catch (refused) {
+      // Only whoever runs the server may; everybody else signs in anew.
+      if (refused instanceof QuipuError && refused.status === 401) location.assign("/sign-in");
+      else setError(refused);
+    }
+  };
+  return (
+    <main className="mx-auto flex min-h-dvh w-full max-w-2xl flex-col justify-center gap-5 p-4">
+      <Brand />
+      <div className="flex flex-col gap-1">
+        <h1 className="text-lg font-semibold">{t("data.goneAll.title")}</h1>
+        <p className="text-muted">{t(receipt ? "data.goneAll.text" : "data.goneAll.before")}</p>
+      </div>
+      {receipt && <ReceiptCard signed={receipt} />}
+      {error !== undefined && <ProblemCard error={error} />}
+      <div>
+        <Button onClick={() => void again()}>{t("data.goneAll.again")}</Button>
+      </div>
+    </main>
+  );
+}

@@ -1,0 +1,52 @@
+/** What may happen without asking, as the person has said it; and saying something else. */
+import type { PolicyPatch, PolicyView } from "@quipu/client";
+import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { useCallback } from "react";
+import { sentenceOf } from "../app/problems.tsx";
+import { useQuipu } from "../app/sign-in.tsx";
+import { t } from "../i18n/index.ts";
+import { showToast } from "../ui/toast.tsx";
+
+const KEY = ["policy"];
+
+/** The parts of the policy in force that the console shows. */
+export interface InForce {
+  preset: string;
+  admission: string;
+  domains: Record<string, string>;
+  extract: string;
+  keep_turns: string;
+  idle_close_minutes: number | null;
+  titles: boolean;
+}
+
+export function usePolicy() {
+  const quipu = useQuipu();
+  return useQuery({ queryKey: KEY, queryFn: ({ signal }) => quipu.policy.get({ signal }) });
+}
+
+/** Says a policy anew. It takes the place of what was said before, which Undo says again. */
+export function useSayPolicy(): (said: PolicyPatch) => Promise<void> {
+  const quipu = useQuipu();
+  const queries = useQueryClient();
+  return useCallback(
+    async (said) => {
+      const before = queries.getQueryData<PolicyView>(KEY)?.user ?? {};
+      const put = async (policy: PolicyPatch) => {
+        try {
+          queries.setQueryData(KEY, await quipu.policy.put(policy));
+          return true;
+        } catch (error) {
+          showToast({ text: sentenceOf(error), tone: "bad" });
+          return false;
+        }
+      };
+      if (!(await put(said))) return;
+      showToast({
+        text: t("settings.saved"),
+        action: { label: t("shell.undo.undo"), run: () => void put(before) },
+      });
+    },
+    [quipu, queries],
+  );
+}

@@ -1,0 +1,43 @@
+/** Proof of what was erased: reading it, and believing it without asking the server that wrote it. */
+import type { SignedReceiptView } from "@quipu/client";
+import { useQuery } from "@tanstack/react-query";
+import { useQuipu } from "../app/sign-in.tsx";
+
+export function useReceipts() {
+  const quipu = useQuipu();
+  return useQuery({
+    queryKey: ["receipts"],
+    queryFn: ({ signal }) => quipu.erasures.list({ signal }),
+  });
+}
+
+/** What is signed: JSON without spaces, the keys of every object in order. */
+export function signedText(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(signedText).join(",")}]`;
+  if (value !== null && typeof value === "object") {
+    const entries = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0));
+    return `{${entries.map(([key, one]) => `${JSON.stringify(key)}:${signedText(one)}`).join(",")}}`;
+  }
+  return JSON.stringify(value);
+}
+
+/** Whether the signature is that of `publicKey` over exactly this receipt; undefined where a browser cannot tell. */
+export async function verifies(
+  { receipt, signature }: SignedReceiptView,
+  publicKey: string,
+): Promise<boolean | undefined> {
+  if (!globalThis.crypto?.subtle) return undefined;
+  try {
+    const key = await crypto.subtle.importKey("raw", bytes(publicKey), "Ed25519", false, [
+      "verify",
+    ]);
+    const text = new TextEncoder().encode(signedText(receipt));
+    return await crypto.subtle.verify("Ed25519", key, bytes(signature.value), text);
+  } catch {
+    return undefined;
+  }
+}
+
+function bytes(hex: string): Uint8Array<ArrayBuffer> {
+  return Uint8Array.from(hex.match(/../g) ?? [], (pair) => Number.parseInt(pair, 16));
+}

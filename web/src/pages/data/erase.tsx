@@ -1,0 +1,189 @@
+/** Gone, now and everywhere: one memory or all of them, with what would go and a receipt afterwards. */
+import type { ErasurePreview, MemoryView } from "@quipu/client";
+import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { useMemo, useState } from "react";
+import { ProblemCard, sentenceOf } from "../../app/problems.tsx";
+import { useQuipu, useSignIn, useSignInActs } from "../../app/sign-in.tsx";
+import { useMemoryActs } from "../../data/acts.ts";
+import { useMemories } from "../../data/memories.ts";
+import { useReceipts } from "../../data/receipts.ts";
+import { newest, plain } from "../../data/select.ts";
+import { t } from "../../i18n/index.ts";
+import { Button } from "../../ui/button.tsx";
+import { Card } from "../../ui/card.tsx";
+import { Field, Input } from "../../ui/field.tsx";
+import { ReceiptCard, Removes } from "../../ui/receipt-card.tsx";
+import { Skeleton } from "../../ui/skeleton.tsx";
+import { Spinner } from "../../ui/spinner.tsx";
+import { showToast } from "../../ui/toast.tsx";
+import { TypedConfirm } from "../../ui/typed-confirm.tsx";
+
+const FOUND = 6;
+
+export function Erase() {
+  return (
+    <>
+      <p className="max-w-prose text-muted">{t("data.erase.text")}</p>
+      <EraseOne />
+      <EraseEverything />
+      <Receipts />
+    </>
+  );
+}
+
+function EraseOne() {
+  const { all } = useMemories();
+  const [said, setSaid] = useState("");
+  const [chosen, setChosen] = useState<MemoryView>();
+  const found = useMemo(() => {
+    const words = plain(said.trim());
+    return words ? newest(all.filter((one) => plain(one.content).includes(words))) : [];
+  }, [all, said]);
+  return (
+    <Card title={t("data.erase.one")}>
+      <Field label={t("data.erase.which")} help={t("data.erase.whichHelp")}>
+        <Input
+          dir="auto"
+          type="search"
+          value={said}
+          onChange={(event) => setSaid(event.target.value)}
+        />
+      </Field>
+      {said.trim() && (
+        <ul aria-label={t("data.erase.which")} className="mt-3 divide-y divide-line">
+          {found.slice(0, FOUND).map((memory) => (
+            <li key={memory.id} className="flex min-h-row items-center justify-between gap-3">
+              <span dir="auto" className="min-w-0">
+                {memory.content}
+              </span>
+              <Button small onClick={() => setChosen(memory)}>
+                {t("data.erase.act")}
+              </Button>
+            </li>
+          ))}
+          {found.length === 0 && <li className="py-2 text-muted">{t("data.erase.none")}</li>}
+          {found.length > FOUND && (
+            <li className="py-2 text-[0.8125rem] text-muted">
+              {t("data.erase.more", { count: found.length - FOUND })}
+            </li>
+          )}
+        </ul>
+      )}
+      {chosen && (
+        <EraseMemory
+          memory={chosen}
+          done={(erased) => {
+            setChosen(undefined);
+            if (erased) setSaid("");
+          }}
+        />
+      )}
+    </Card>
+  );
+}
+
+function EraseMemory({ memory, done }: { memory: MemoryView; done: (erased: boolean) => void }) {
+  const quipu = useQuipu();
+  const queries = useQueryClient();
+  const { erase } = useMemoryActs();
+  const preview = useQuery({
+    queryKey: ["erasure", memory.id],
+    queryFn: ({ signal }) => quipu.memories.previewErasure(memory.id, { signal }),
+    gcTime: 0,
+  });
+  const confirm = async () => {
+    const written = await erase(memory);
+    if (written) done(true);
+    await queries.invalidateQueries({ queryKey: ["receipts"] });
+  };
+  return (
+    <TypedConfirm
+      open
+      onOpenChange={(open) => !open && done(false)}
+      title={t("data.erase.oneTitle")}
+      text={<bdi>{memory.content}</bdi>}
+      word={t("data.erase.word")}
+      act={t("data.erase.act")}
+      ready={preview.data !== undefined}
+      onConfirm={confirm}
+    >
+      <Preview preview={preview.data} error={preview.error} />
+    </TypedConfirm>
+  );
+}
+
+function Preview({ preview, error }: { preview: ErasurePreview | undefined; error: unknown }) {
+  if (error) return <ProblemCard error={error} />;
+  if (!preview) return <Spinner page />;
+  return (
+    <section aria-label={t("data.erase.goes")} className="flex flex-col gap-2">
+      <h3 className="font-medium">{t("data.erase.goes")}</h3>
+      <Removes removes={preview.removes} />
+      <p className="text-[0.8125rem] text-muted">{t("data.erase.final")}</p>
+    </section>
+  );
+}
+
+function EraseEverything() {
+  const quipu = useQuipu();
+  const signIn = useSignIn();
+  const { gone } = useSignInActs();
+  const [asking, setAsking] = useState(false);
+  const preview = useQuery({
+    queryKey: ["erasure", "user"],
+    queryFn: ({ signal }) => quipu.users.previewErasure(signIn.user, { signal }),
+    enabled: asking,
+    gcTime: 0,
+  });
+  const confirm = async () => {
+    try {
+      const { receipt } = await quipu.users.delete(signIn.user);
+      gone(receipt);
+    } catch (error) {
+      showToast({ text: sentenceOf(error), tone: "bad" });
+    }
+  };
+  return (
+    <Card title={t("data.erase.all")}>
+      <div className="flex flex-wrap items-center justify-between gap-4">
+        <p className="min-w-0 flex-1 basis-72">
+          {t(signIn.admin ? "data.erase.allText" : "data.erase.ask")}
+        </p>
+        {signIn.admin && (
+          <Button look="danger" onClick={() => setAsking(true)}>
+            {t("data.erase.allAct")}
+          </Button>
+        )}
+      </div>
+      <TypedConfirm
+        open={asking}
+        onOpenChange={setAsking}
+        title={t("data.erase.allTitle", { user: signIn.user })}
+        text={t("data.erase.allWarn")}
+        word={signIn.user}
+        act={t("data.erase.allAct")}
+        ready={preview.data !== undefined}
+        onConfirm={confirm}
+      >
+        <Preview preview={preview.data} error={preview.error} />
+      </TypedConfirm>
+    </Card>
+  );
+}
+
+function Receipts() {
+  const receipts = useReceipts();
+  return (
+    <section aria-label={t("data.receipt.list")} className="flex flex-col gap-3">
+      <h2 className="font-medium">{t("data.receipt.list")}</h2>
+      {receipts.error && (
+        <ProblemCard error={receipts.error} retry={() => void receipts.refetch()} />
+      )}
+      {receipts.isPending && <Skeleton rows={2} />}
+      {receipts.data?.length === 0 && <p className="text-muted">{t("data.receipt.none")}</p>}
+      {receipts.data?.map((one) => (
+        <ReceiptCard key={one.receipt.id} signed={one} />
+      ))}
+    </section>
+  );
+}

@@ -1,0 +1,160 @@
+/** Who may come in: each app's key, what it may do, when it was last here, and showing it the door. */
+import type { IssuedView, KeyView } from "@quipu/client";
+import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { KeyRound, Plus } from "lucide-react";
+import { useState } from "react";
+import { ProblemCard, sentenceOf } from "../../app/problems.tsx";
+import { useShortcuts } from "../../app/shortcuts.tsx";
+import { useQuipu, useSignIn } from "../../app/sign-in.tsx";
+import { known, t } from "../../i18n/index.ts";
+import { Badge } from "../../ui/badge.tsx";
+import { Button } from "../../ui/button.tsx";
+import { Card } from "../../ui/card.tsx";
+import { Dialog } from "../../ui/dialog.tsx";
+import { EmptyState } from "../../ui/empty-state.tsx";
+import { Kbd } from "../../ui/kbd.tsx";
+import { Skeleton } from "../../ui/skeleton.tsx";
+import { Snippet } from "../../ui/snippet.tsx";
+import { Time } from "../../ui/time.tsx";
+import { showToast } from "../../ui/toast.tsx";
+import { TypedConfirm } from "../../ui/typed-confirm.tsx";
+import { MakeKey } from "./make-key.tsx";
+
+export function Apps() {
+  const quipu = useQuipu();
+  const signIn = useSignIn();
+  const queries = useQueryClient();
+  const [making, setMaking] = useState(false);
+  const [made, setMade] = useState<IssuedView>();
+  const [leaving, setLeaving] = useState<KeyView>();
+  const keys = useQuery({
+    queryKey: ["keys"],
+    queryFn: ({ signal }) => quipu.keys.list({ signal }),
+  });
+  useShortcuts(t("settings.tab.apps"), [
+    { keys: "n", label: t("settings.keys.make"), run: () => setMaking(true) },
+  ]);
+  const revoke = async (key: KeyView) => {
+    try {
+      await quipu.keys.revoke(key.id);
+      setLeaving(undefined);
+      showToast({ text: t("settings.keys.revoked"), about: key.name });
+    } catch (error) {
+      showToast({ text: sentenceOf(error), tone: "bad" });
+    }
+    await queries.invalidateQueries({ queryKey: ["keys"] });
+  };
+  const live = (keys.data ?? []).toSorted(
+    (a, b) =>
+      Number(ended(a)) - Number(ended(b)) ||
+      (b.last_used_at ?? "").localeCompare(a.last_used_at ?? ""),
+  );
+  return (
+    <Card
+      flush
+      title={t("settings.keys.title")}
+      actions={
+        <Button small onClick={() => setMaking(true)}>
+          <Plus size={14} aria-hidden />
+          {t("settings.keys.make")}
+          <Kbd keys="n" />
+        </Button>
+      }
+    >
+      {signIn.local && <p className="border-b px-4 py-3 text-muted">{t("settings.keys.local")}</p>}
+      {keys.error && <ProblemCard error={keys.error} retry={() => void keys.refetch()} />}
+      {keys.isPending && <Skeleton />}
+      {keys.data?.length === 0 && (
+        <EmptyState
+          icon={<KeyRound size={20} aria-hidden />}
+          title={t("settings.keys.none")}
+          text={t("settings.keys.noneText")}
+          snippet="quipu connect"
+        />
+      )}
+      <ul className="divide-y divide-line">
+        {live.map((key) => (
+          <li key={key.id} className="flex flex-wrap items-center gap-x-4 gap-y-1.5 px-4 py-3">
+            <div className="flex min-w-0 flex-1 basis-72 flex-col gap-0.5">
+              <div className="flex flex-wrap items-center gap-2">
+                <bdi className="font-medium">{key.name}</bdi>
+                {key.user ? (
+                  <Badge>
+                    <bdi>{key.user}</bdi>
+                  </Badge>
+                ) : (
+                  <Badge>{t("settings.keys.everybody")}</Badge>
+                )}
+                {ended(key) && (
+                  <Badge tone="bad">
+                    {t(key.revoked_at ? "settings.keys.wasRevoked" : "settings.keys.ended")}
+                  </Badge>
+                )}
+              </div>
+              <div className="text-[0.8125rem] text-muted">{mayWords(key)}</div>
+              <div className="text-[0.8125rem] text-muted">{originWords(key.origin)}</div>
+            </div>
+            <span className="text-[0.8125rem] text-muted">
+              {t("settings.keys.used")} <Time at={key.last_used_at} />
+            </span>
+            {!ended(key) && (
+              <Button small onClick={() => setLeaving(key)}>
+                {t("settings.keys.revoke")}
+              </Button>
+            )}
+          </li>
+        ))}
+      </ul>
+      <MakeKey open={making} onOpenChange={setMaking} onMade={setMade} />
+      <Dialog
+        open={made !== undefined}
+        onOpenChange={(open) => !open && setMade(undefined)}
+        title={t("settings.keys.made", { name: made?.name ?? "" })}
+        text={t("settings.keys.once")}
+        wide
+      >
+        <div className="flex flex-col gap-4">
+          <Snippet code={made?.secret ?? ""} />
+          <p className="text-muted">{t("settings.keys.try")}</p>
+          <Snippet code={tryIt(made)} />
+        </div>
+      </Dialog>
+      {leaving && (
+        <TypedConfirm
+          open
+          onOpenChange={(open) => !open && setLeaving(undefined)}
+          title={t("settings.keys.revokeTitle", { name: leaving.name })}
+          text={t("settings.keys.revokeText")}
+          word={leaving.name}
+          act={t("settings.keys.revoke")}
+          onConfirm={() => revoke(leaving)}
+        />
+      )}
+    </Card>
+  );
+}
+
+function ended(key: KeyView): boolean {
+  return (
+    Boolean(key.revoked_at) || (key.expires_at != null && Date.parse(key.expires_at) < Date.now())
+  );
+}
+
+function mayWords(key: KeyView): string {
+  return key.permissions
+    .map((one) => {
+      const word = `settings.may.${one}`;
+      return known(word) ? t(word) : one;
+    })
+    .join(" · ");
+}
+
+function originWords(origin: string): string {
+  const word = `settings.origin.${origin}`;
+  return known(word) ? t(word) : origin;
+}
+
+function tryIt(made: IssuedView | undefined): string {
+  const user = made?.user ? "" : ` -H "X-Quipu-User: alice"`;
+  return `curl ${location.origin}/api/memory -H "Authorization: Bearer ${made?.secret ?? ""}"${user}`;
+}

@@ -1,0 +1,108 @@
+/** What a webhook was told of: what arrived, what waits, what was given up, and sending it again. */
+import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { sentenceOf } from "../../app/problems.tsx";
+import { useQuipu } from "../../app/sign-in.tsx";
+import { known, t } from "../../i18n/index.ts";
+import { Badge } from "../../ui/badge.tsx";
+import { Button } from "../../ui/button.tsx";
+import { Skeleton } from "../../ui/skeleton.tsx";
+import { Table } from "../../ui/table.tsx";
+import { Time } from "../../ui/time.tsx";
+import { showToast } from "../../ui/toast.tsx";
+
+const TONES = { delivered: "good", waiting: "warn", dead: "bad" } as const;
+const DAY = 86_400_000;
+
+export function Deliveries({ webhook }: { webhook: string }) {
+  const quipu = useQuipu();
+  const queries = useQueryClient();
+  const key = ["deliveries", webhook];
+  const path = { id: webhook };
+  const deliveries = useQuery({
+    queryKey: key,
+    queryFn: async ({ signal }) =>
+      (
+        await quipu.request("GET", "/api/webhooks/{id}/deliveries", {
+          path,
+          query: { limit: 50 },
+          signal,
+        })
+      ).data,
+    refetchInterval: 5_000,
+  });
+  const replay = async (body: { delivery?: string; since?: string }) => {
+    try {
+      await quipu.request("POST", "/api/webhooks/{id}/replay", { path, body });
+      showToast({ text: t("settings.webhooks.replayed") });
+    } catch (error) {
+      showToast({ text: sentenceOf(error), tone: "bad" });
+    }
+    await queries.invalidateQueries({ queryKey: key });
+  };
+  if (deliveries.isPending) return <Skeleton rows={2} />;
+  const words = (value: string) => {
+    const word = `settings.webhooks.state.${value}`;
+    return known(word) ? t(word) : value;
+  };
+  return (
+    <div className="flex flex-col items-start gap-2 rounded-control border bg-sunken">
+      {deliveries.data?.length ? (
+        <div className="w-full">
+          <Table
+            label={t("settings.webhooks.deliveries")}
+            rows={deliveries.data}
+            rowKey={(one) => one.id}
+            columns={[
+              {
+                key: "verb",
+                title: t("settings.webhooks.what"),
+                cell: (one) => `${one.verb} · ${one.user}`,
+              },
+              {
+                key: "state",
+                title: t("settings.webhooks.how"),
+                cell: (one) => (
+                  <Badge tone={TONES[one.state as keyof typeof TONES] ?? "plain"}>
+                    {words(one.state)} {one.status ?? ""}
+                  </Badge>
+                ),
+              },
+              {
+                key: "attempts",
+                title: t("settings.webhooks.attempts"),
+                cell: (one) => one.attempts,
+                number: true,
+                wide: true,
+              },
+              {
+                key: "at",
+                title: t("settings.webhooks.when"),
+                cell: (one) => <Time at={one.last_at} />,
+                wide: true,
+              },
+              {
+                key: "again",
+                title: <span className="sr-only">{t("settings.webhooks.replay")}</span>,
+                cell: (one) => (
+                  <Button small look="quiet" onClick={() => void replay({ delivery: one.id })}>
+                    {t("settings.webhooks.replay")}
+                  </Button>
+                ),
+              },
+            ]}
+          />
+        </div>
+      ) : (
+        <p className="px-4 pt-3 text-muted">{t("settings.webhooks.quiet")}</p>
+      )}
+      <div className="px-4 pb-3">
+        <Button
+          small
+          onClick={() => void replay({ since: new Date(Date.now() - DAY).toISOString() })}
+        >
+          {t("settings.webhooks.replayDay")}
+        </Button>
+      </div>
+    </div>
+  );
+}

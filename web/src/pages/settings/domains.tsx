@@ -1,0 +1,214 @@
+/** The areas of a life: which are open, and what may happen in each without asking. */
+import type { DomainView } from "@quipu/client";
+import { useQueryClient } from "@tanstack/react-query";
+import { Plus } from "lucide-react";
+import { type FormEvent, useState } from "react";
+import { ProblemCard, sentenceOf } from "../../app/problems.tsx";
+import { useQuipu, useSignIn } from "../../app/sign-in.tsx";
+import { useDomains } from "../../data/domains.ts";
+import { type InForce, usePolicy, useSayPolicy } from "../../data/policy.ts";
+import { known, t } from "../../i18n/index.ts";
+import { Badge } from "../../ui/badge.tsx";
+import { Button } from "../../ui/button.tsx";
+import { Card } from "../../ui/card.tsx";
+import { Dialog } from "../../ui/dialog.tsx";
+import { Field, Input } from "../../ui/field.tsx";
+import { Select } from "../../ui/select.tsx";
+import { Skeleton } from "../../ui/skeleton.tsx";
+import { Switch } from "../../ui/switch.tsx";
+import { showToast } from "../../ui/toast.tsx";
+
+const ADMISSIONS = ["auto", "tiered", "propose", "off"] as const;
+
+export function Domains() {
+  const signIn = useSignIn();
+  const domains = useDomains();
+  const [adding, setAdding] = useState(false);
+  return (
+    <Card
+      flush
+      title={t("settings.domains.title")}
+      actions={
+        signIn.admin && (
+          <Button small onClick={() => setAdding(true)}>
+            <Plus size={14} aria-hidden />
+            {t("settings.domains.add")}
+          </Button>
+        )
+      }
+    >
+      <p className="border-b px-4 py-3 text-muted">{t("settings.domains.text")}</p>
+      {domains.error && <ProblemCard error={domains.error} retry={() => void domains.refetch()} />}
+      {domains.isPending && <Skeleton />}
+      <ul className="divide-y divide-line">
+        {domains.data?.map((domain) => (
+          <Domain key={domain.name} domain={domain} />
+        ))}
+      </ul>
+      <AddDomain open={adding} onOpenChange={setAdding} />
+    </Card>
+  );
+}
+
+export function domainName(domain: DomainView): string {
+  const key = `settings.domain.${domain.name}`;
+  return domain.builtin && known(key) ? t(key) : domain.display_name;
+}
+
+function Domain({ domain }: { domain: DomainView }) {
+  const quipu = useQuipu();
+  const signIn = useSignIn();
+  const queries = useQueryClient();
+  const policy = usePolicy();
+  const say = useSayPolicy();
+  const name = domainName(domain);
+  const open = !domain.requires_opt_in || Boolean(domain.opted_in_at);
+  const own = policy.data?.user.domains as Record<string, string> | null | undefined;
+  const chosen = own?.[domain.name] ?? "same";
+  const everywhere = (policy.data?.in_force as unknown as InForce | undefined)?.admission;
+
+  const turn = async (wanted: boolean, silent = false) => {
+    const put = (view: DomainView) =>
+      queries.setQueryData<DomainView[]>(["domains"], (all) =>
+        all?.map((one) => (one.name === view.name ? view : one)),
+      );
+    put({ ...domain, opted_in_at: wanted ? new Date().toISOString() : null });
+    try {
+      put(await quipu.domains[wanted ? "open" : "shut"](domain.name));
+    } catch (error) {
+      put(domain);
+      showToast({ text: sentenceOf(error), tone: "bad" });
+      return;
+    }
+    if (silent) return;
+    showToast({
+      text: t(wanted ? "settings.domains.opened" : "settings.domains.wasShut", { name }),
+      action: { label: t("shell.undo.undo"), run: () => void turn(!wanted, true) },
+    });
+  };
+  const admit = (value: string) => {
+    const { [domain.name]: _, ...others } = own ?? {};
+    const domains = value === "same" ? others : { ...others, [domain.name]: value };
+    void say({ ...policy.data?.user, domains });
+  };
+  return (
+    <li className="flex flex-wrap items-center gap-x-6 gap-y-2 px-4 py-3">
+      <div className="min-w-0 flex-1 basis-72">
+        {domain.requires_opt_in ? (
+          <Switch
+            label={
+              <>
+                <bdi>{name}</bdi> <Badge tone="warn">{t("settings.domains.sensitive")}</Badge>
+              </>
+            }
+            help={t(
+              !signIn.human
+                ? "settings.domains.onlyThem"
+                : open
+                  ? "settings.domains.open"
+                  : "settings.domains.shut",
+            )}
+            checked={open}
+            disabled={!signIn.human}
+            onChange={(wanted) => void turn(wanted)}
+          />
+        ) : (
+          <>
+            <div className="font-medium">
+              <bdi>{name}</bdi>{" "}
+              {domain.sensitive && <Badge tone="warn">{t("settings.domains.sensitive")}</Badge>}
+            </div>
+            {domain.default_expiration_days ? (
+              <div className="text-[0.8125rem] text-muted">
+                {t("settings.domains.ends", { count: domain.default_expiration_days })}
+              </div>
+            ) : null}
+          </>
+        )}
+      </div>
+      <div className="w-60 max-sm:w-full">
+        {open && (
+          <Select
+            label={t("settings.domains.admission", { name })}
+            value={chosen}
+            onChange={admit}
+            choices={[
+              {
+                value: "same",
+                text: t("settings.domains.same", {
+                  how: everywhere === undefined ? "" : admissionWords(everywhere),
+                }),
+              },
+              ...ADMISSIONS.map((value) => ({
+                value: value as string,
+                text: t(`settings.admission.${value}`),
+              })),
+            ]}
+          />
+        )}
+      </div>
+    </li>
+  );
+}
+
+function admissionWords(value: string): string {
+  const key = `settings.admission.short.${value}`;
+  return known(key) ? t(key) : value;
+}
+
+function AddDomain({
+  open,
+  onOpenChange,
+}: {
+  open: boolean;
+  onOpenChange: (open: boolean) => void;
+}) {
+  const quipu = useQuipu();
+  const queries = useQueryClient();
+  const [title, setTitle] = useState("");
+  const [guarded, setGuarded] = useState(false);
+  const name = title
+    .trim()
+    .toLowerCase()
+    .normalize("NFKD")
+    .replace(/[^a-z0-9]+/g, "-")
+    .replace(/^[-0-9]+|-+$/g, "");
+  const submit = async (event: FormEvent) => {
+    event.preventDefault();
+    try {
+      await quipu.domains.put(name, {
+        display_name: title.trim(),
+        sensitive: guarded,
+        requires_opt_in: guarded,
+      });
+      await queries.invalidateQueries({ queryKey: ["domains"] });
+      onOpenChange(false);
+      setTitle("");
+    } catch (error) {
+      showToast({ text: sentenceOf(error), tone: "bad" });
+    }
+  };
+  return (
+    <Dialog open={open} onOpenChange={onOpenChange} title={t("settings.domains.add")}>
+      <form onSubmit={(event) => void submit(event)} className="flex flex-col gap-4">
+        <Field
+          label={t("settings.domains.name")}
+          help={name && t("settings.domains.known", { name })}
+        >
+          <Input value={title} onChange={(event) => setTitle(event.target.value)} required />
+        </Field>
+        <Switch
+          label={t("settings.domains.guarded")}
+          help={t("settings.domains.guardedHelp")}
+          checked={guarded}
+          onChange={setGuarded}
+        />
+        <div className="flex justify-end">
+          <Button look="primary" type="submit" disabled={!name}>
+            {t("settings.domains.make")}
+          </Button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}

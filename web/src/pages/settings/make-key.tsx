@@ -1,0 +1,154 @@
+/** Making a key: whose memory it is for, what it may do, how far its words are trusted, how long it lasts. */
+import { Checkbox } from "@base-ui/react/checkbox";
+import type { IssuedView } from "@quipu/client";
+import { useQueryClient } from "@tanstack/react-query";
+import { Check } from "lucide-react";
+import { type FormEvent, useId, useState } from "react";
+import { ProblemCard } from "../../app/problems.tsx";
+import { useQuipu } from "../../app/sign-in.tsx";
+import { t } from "../../i18n/index.ts";
+import { Button } from "../../ui/button.tsx";
+import { Dialog } from "../../ui/dialog.tsx";
+import { Field, Input } from "../../ui/field.tsx";
+import { Select } from "../../ui/select.tsx";
+
+const MAY = ["read", "write", "propose", "erase", "admin"] as const;
+const ORIGINS = ["assistant", "user_said", "tool", "document", "import"] as const;
+const DAYS = ["0", "30", "90", "365"] as const;
+const DAY = 86_400_000;
+
+export function MakeKey({
+  open,
+  onOpenChange,
+  onMade,
+}: {
+  open: boolean;
+  onOpenChange: (open: boolean) => void;
+  onMade: (made: IssuedView) => void;
+}) {
+  const quipu = useQuipu();
+  const queries = useQueryClient();
+  const form = useId();
+  const [name, setName] = useState("");
+  const [user, setUser] = useState("");
+  const [may, setMay] = useState<readonly string[]>(["read", "write", "propose"]);
+  const [origin, setOrigin] = useState<string>("assistant");
+  const [days, setDays] = useState<string>("0");
+  const [busy, setBusy] = useState(false);
+  const [error, setError] = useState<unknown>();
+  const submit = async (event: FormEvent) => {
+    event.preventDefault();
+    setBusy(true);
+    setError(undefined);
+    try {
+      const made = await quipu.keys.create({
+        name: name.trim(),
+        user: user.trim() || undefined,
+        permissions: [...may],
+        origin,
+        expires_at:
+          days === "0" ? undefined : new Date(Date.now() + Number(days) * DAY).toISOString(),
+      });
+      onOpenChange(false);
+      onMade(made);
+      setName("");
+      setUser("");
+      await queries.invalidateQueries({ queryKey: ["keys"] });
+    } catch (refused) {
+      setError(refused);
+    } finally {
+      setBusy(false);
+    }
+  };
+  const toggle = (one: string) =>
+    setMay((all) => (all.includes(one) ? all.filter((other) => other !== one) : [...all, one]));
+  return (
+    <Dialog
+      open={open}
+      onOpenChange={onOpenChange}
+      title={t("settings.keys.make")}
+      actions={
+        <Button
+          look="primary"
+          type="submit"
+          form={form}
+          busy={busy}
+          disabled={!name.trim() || may.length === 0}
+        >
+          {t("settings.keys.create")}
+        </Button>
+      }
+    >
+      <form id={form} onSubmit={(event) => void submit(event)} className="flex flex-col gap-4">
+        {error !== undefined && <ProblemCard error={error} />}
+        <Field label={t("settings.keys.name")} help={t("settings.keys.nameHelp")}>
+          <Input value={name} onChange={(event) => setName(event.target.value)} required />
+        </Field>
+        <Field label={t("settings.keys.user")} help={t("settings.keys.userHelp")}>
+          <Input
+            value={user}
+            autoComplete="off"
+            onChange={(event) => setUser(event.target.value)}
+          />
+        </Field>
+        <fieldset className="flex flex-col gap-1">
+          <legend className="pb-1 font-medium">{t("settings.keys.may")}</legend>
+          {MAY.map((one) => (
+            <May key={one} one={one} checked={may.includes(one)} onChange={() => toggle(one)} />
+          ))}
+        </fieldset>
+        <div className="flex flex-col gap-1.5">
+          <span className="font-medium">{t("settings.keys.origin")}</span>
+          <Select
+            label={t("settings.keys.origin")}
+            value={origin}
+            onChange={setOrigin}
+            choices={ORIGINS.map((value) => ({
+              value: value as string,
+              text: t(`settings.origin.${value}`),
+            }))}
+          />
+        </div>
+        <div className="flex flex-col gap-1.5">
+          <span className="font-medium">{t("settings.keys.lasts")}</span>
+          <Select
+            label={t("settings.keys.lasts")}
+            value={days}
+            onChange={setDays}
+            choices={DAYS.map((value) => ({
+              value: value as string,
+              text: t("settings.keys.days", { count: Number(value) }),
+            }))}
+          />
+        </div>
+      </form>
+    </Dialog>
+  );
+}
+
+function May({
+  one,
+  checked,
+  onChange,
+}: {
+  one: (typeof MAY)[number];
+  checked: boolean;
+  onChange: () => void;
+}) {
+  const id = useId();
+  return (
+    <div className="flex min-h-7 items-center gap-2.5">
+      <Checkbox.Root
+        checked={checked}
+        onCheckedChange={onChange}
+        aria-labelledby={id}
+        className="flex size-6 shrink-0 items-center justify-center rounded-[0.3125rem] border border-strong-line bg-surface data-[checked]:border-transparent data-[checked]:bg-accent"
+      >
+        <Checkbox.Indicator className="text-on-accent">
+          <Check size={14} aria-hidden />
+        </Checkbox.Indicator>
+      </Checkbox.Root>
+      <span id={id}>{t(`settings.may.${one}`)}</span>
+    </div>
+  );
+}

@@ -1,0 +1,165 @@
+/** What may happen without asking, in plain words: a preset, and what differs from it. */
+import { Radio } from "@base-ui/react/radio";
+import { RadioGroup } from "@base-ui/react/radio-group";
+import type { PolicyPatch } from "@quipu/client";
+import type { ReactNode } from "react";
+import { ProblemCard } from "../../app/problems.tsx";
+import { type InForce, usePolicy, useSayPolicy } from "../../data/policy.ts";
+import { known, t } from "../../i18n/index.ts";
+import { Button } from "../../ui/button.tsx";
+import { Card } from "../../ui/card.tsx";
+import { Select } from "../../ui/select.tsx";
+import { Skeleton } from "../../ui/skeleton.tsx";
+import { Switch } from "../../ui/switch.tsx";
+
+const ADMISSIONS = ["auto", "tiered", "propose", "off"] as const;
+const EXTRACTS = ["close", "turn", "idle", "manual"] as const;
+const KEEPS = ["full", "excerpts", "none"] as const;
+const MINUTES = [10, 30, 60, 120, 0];
+
+export function Policy() {
+  const policy = usePolicy();
+  const say = useSayPolicy();
+  if (policy.error) return <ProblemCard error={policy.error} retry={() => void policy.refetch()} />;
+  if (!policy.data) return <Skeleton />;
+  const now = policy.data.in_force as unknown as InForce;
+  const user = policy.data.user;
+  const change = (part: PolicyPatch) => void say({ ...user, ...part });
+  const idle = now.idle_close_minutes ?? 0;
+  const own = Object.keys(user).length > 0;
+  return (
+    <>
+      <Card
+        title={t("settings.policy.title")}
+        actions={
+          own && (
+            <Button small look="quiet" onClick={() => void say({})}>
+              {t("settings.policy.reset")}
+            </Button>
+          )
+        }
+      >
+        <RadioGroup
+          aria-label={t("settings.policy.title")}
+          value={now.preset}
+          onValueChange={(preset) =>
+            void say({ preset: String(preset), domains: user.domains ?? undefined })
+          }
+          className="grid gap-2 sm:grid-cols-2"
+        >
+          {policy.data.presets.map((preset) => (
+            <Preset key={preset} preset={preset} />
+          ))}
+        </RadioGroup>
+      </Card>
+      <Card title={t("settings.policy.details")}>
+        <div className="flex flex-col gap-5">
+          <Row
+            label={t("settings.admission.label")}
+            help={t(`settings.admission.help.${one(ADMISSIONS, now.admission)}`)}
+          >
+            <Select
+              label={t("settings.admission.label")}
+              value={now.admission}
+              onChange={(admission) => change({ admission })}
+              choices={ADMISSIONS.map((value) => ({
+                value: value as string,
+                text: t(`settings.admission.${value}`),
+              }))}
+            />
+          </Row>
+          <Row label={t("settings.extract.label")}>
+            <Select
+              label={t("settings.extract.label")}
+              value={now.extract}
+              onChange={(extract) => change({ extract })}
+              choices={EXTRACTS.map((value) => ({
+                value: value as string,
+                text: t(`settings.extract.${value}`),
+              }))}
+            />
+          </Row>
+          <Row
+            label={t("settings.keep.label")}
+            help={t(`settings.keep.help.${one(KEEPS, now.keep_turns)}`)}
+          >
+            <Select
+              label={t("settings.keep.label")}
+              value={now.keep_turns}
+              onChange={(keep_turns) => change({ keep_turns })}
+              choices={KEEPS.map((value) => ({
+                value: value as string,
+                text: t(`settings.keep.${value}`),
+              }))}
+            />
+          </Row>
+          <Row label={t("settings.idle.label")}>
+            <Select
+              label={t("settings.idle.label")}
+              value={String(idle)}
+              onChange={(minutes) => change({ idle_close_minutes: Number(minutes) })}
+              choices={[...new Set([...MINUTES, idle])].map((minutes) => ({
+                value: String(minutes),
+                text: t("settings.idle.minutes", { count: minutes }),
+              }))}
+            />
+          </Row>
+          <Switch
+            label={t("settings.titles.label")}
+            checked={now.titles}
+            onChange={(titles) => change({ titles })}
+          />
+        </div>
+      </Card>
+    </>
+  );
+}
+
+function one<T extends string>(known: readonly T[], value: string): T {
+  return known.find((word) => word === value) ?? (known[0] as T);
+}
+
+function Preset({ preset }: { preset: string }) {
+  const name = `settings.preset.${preset}`;
+  const help = `settings.preset.${preset}.help`;
+  return (
+    <Radio.Root
+      value={preset}
+      className="group flex flex-col items-start gap-0.5 rounded-control border p-3 text-start hover:bg-hover data-[checked]:border-accent data-[checked]:bg-accent-soft"
+      nativeButton
+      render={<button type="button" />}
+    >
+      <span className="flex w-full items-center gap-2 font-medium">
+        <span
+          aria-hidden
+          className="flex size-4 shrink-0 items-center justify-center rounded-full border border-strong-line group-data-[checked]:border-accent"
+        >
+          <span className="size-2 rounded-full group-data-[checked]:bg-accent" />
+        </span>
+        {known(name) ? t(name) : preset}
+      </span>
+      {known(help) && <span className="ps-6 text-[0.8125rem] text-muted">{t(help)}</span>}
+    </Radio.Root>
+  );
+}
+
+/** A setting: its name and what it means now on one side, the choice on the other. */
+export function Row({
+  label,
+  help,
+  children,
+}: {
+  label: ReactNode;
+  help?: ReactNode;
+  children: ReactNode;
+}) {
+  return (
+    <div className="flex flex-wrap items-start justify-between gap-x-6 gap-y-2">
+      <div className="min-w-0 flex-1 basis-60">
+        <div className="font-medium">{label}</div>
+        {help && <div className="text-[0.8125rem] text-muted">{help}</div>}
+      </div>
+      <div className="w-60 max-sm:w-full">{children}</div>
+    </div>
+  );
+}

@@ -1,0 +1,178 @@
+/** Addresses that are told of what is written: ids and verbs, never words. */
+import type { CreatedWebhook, WebhookView } from "@quipu/client";
+import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { Webhook } from "lucide-react";
+import { type FormEvent, useState } from "react";
+import { ProblemCard, sentenceOf } from "../../app/problems.tsx";
+import { useQuipu } from "../../app/sign-in.tsx";
+import { t } from "../../i18n/index.ts";
+import { Badge } from "../../ui/badge.tsx";
+import { Button } from "../../ui/button.tsx";
+import { Card } from "../../ui/card.tsx";
+import { Dialog } from "../../ui/dialog.tsx";
+import { EmptyState } from "../../ui/empty-state.tsx";
+import { Input } from "../../ui/field.tsx";
+import { Skeleton } from "../../ui/skeleton.tsx";
+import { Snippet } from "../../ui/snippet.tsx";
+import { Switch } from "../../ui/switch.tsx";
+import { showToast } from "../../ui/toast.tsx";
+import { TypedConfirm } from "../../ui/typed-confirm.tsx";
+import { Deliveries } from "./deliveries.tsx";
+
+const KEY = ["webhooks"];
+
+export function Webhooks() {
+  const quipu = useQuipu();
+  const queries = useQueryClient();
+  const [url, setUrl] = useState("");
+  const [made, setMade] = useState<CreatedWebhook>();
+  const [error, setError] = useState<unknown>();
+  const webhooks = useQuery({
+    queryKey: KEY,
+    queryFn: async ({ signal }) => (await quipu.request("GET", "/api/webhooks", { signal })).data,
+  });
+  const add = async (event: FormEvent) => {
+    event.preventDefault();
+    setError(undefined);
+    try {
+      const body = { url: url.trim() };
+      setMade(await quipu.request("POST", "/api/webhooks", { body }));
+      setUrl("");
+      await queries.invalidateQueries({ queryKey: KEY });
+    } catch (refused) {
+      setError(refused);
+    }
+  };
+  return (
+    <Card flush title={t("settings.webhooks.title")}>
+      <form
+        onSubmit={(event) => void add(event)}
+        className="flex flex-wrap items-center gap-2 border-b px-4 py-3"
+      >
+        <div className="min-w-0 flex-1 basis-60">
+          <Input
+            type="url"
+            aria-label={t("settings.webhooks.url")}
+            placeholder="https://example.com/quipu"
+            value={url}
+            onChange={(event) => setUrl(event.target.value)}
+          />
+        </div>
+        <Button type="submit" disabled={!url.trim()}>
+          {t("settings.webhooks.add")}
+        </Button>
+        {error !== undefined && (
+          <div className="basis-full">
+            <ProblemCard error={error} />
+          </div>
+        )}
+      </form>
+      {webhooks.error && (
+        <ProblemCard error={webhooks.error} retry={() => void webhooks.refetch()} />
+      )}
+      {webhooks.isPending && <Skeleton rows={2} />}
+      {webhooks.data?.length === 0 && (
+        <EmptyState
+          icon={<Webhook size={20} aria-hidden />}
+          title={t("settings.webhooks.none")}
+          text={t("settings.webhooks.noneText")}
+        />
+      )}
+      <ul aria-label={t("settings.webhooks.title")} className="divide-y divide-line">
+        {webhooks.data?.map((one) => (
+          <WebhookRow key={one.id} webhook={one} />
+        ))}
+      </ul>
+      <Dialog
+        open={made !== undefined}
+        onOpenChange={(open) => !open && setMade(undefined)}
+        title={t("settings.webhooks.made")}
+        text={t("settings.webhooks.once")}
+        wide
+      >
+        <Snippet code={made?.secret ?? ""} />
+      </Dialog>
+    </Card>
+  );
+}
+
+function WebhookRow({ webhook }: { webhook: WebhookView }) {
+  const quipu = useQuipu();
+  const queries = useQueryClient();
+  const [shown, setShown] = useState(false);
+  const [leaving, setLeaving] = useState(false);
+  const [busy, setBusy] = useState(false);
+  const path = { id: webhook.id };
+  const during = async (work: () => Promise<unknown>) => {
+    try {
+      await work();
+    } catch (error) {
+      showToast({ text: sentenceOf(error), tone: "bad" });
+    }
+    await queries.invalidateQueries({ queryKey: KEY });
+  };
+  const test = async () => {
+    setBusy(true);
+    await during(async () => {
+      const how = await quipu.request("POST", "/api/webhooks/{id}/test", { path });
+      showToast({
+        text: t(how.delivered ? "settings.webhooks.arrived" : "settings.webhooks.lost"),
+        about: how.error ?? (how.status ? String(how.status) : undefined),
+        tone: how.delivered ? undefined : "bad",
+      });
+    });
+    setBusy(false);
+  };
+  const host = hostOf(webhook.url);
+  return (
+    <li className="flex flex-col gap-2 px-4 py-3">
+      <Switch
+        label={
+          <>
+            <bdi className="font-mono text-[0.8125rem]">{webhook.url}</bdi>{" "}
+            {webhook.failing_since && <Badge tone="bad">{t("settings.webhooks.failing")}</Badge>}
+          </>
+        }
+        help={
+          webhook.disabled_because ??
+          (webhook.verbs.length > 0 ? webhook.verbs.join(", ") : t("settings.webhooks.all"))
+        }
+        checked={webhook.enabled}
+        onChange={(enabled) =>
+          void during(() =>
+            quipu.request("PATCH", "/api/webhooks/{id}", { path, body: { enabled } }),
+          )
+        }
+      />
+      <div className="flex flex-wrap gap-1.5">
+        <Button small busy={busy} onClick={() => void test()}>
+          {t("settings.webhooks.test")}
+        </Button>
+        <Button small aria-expanded={shown} onClick={() => setShown(!shown)}>
+          {t("settings.webhooks.deliveries")}
+        </Button>
+        <Button small look="quiet" onClick={() => setLeaving(true)}>
+          {t("settings.webhooks.remove")}
+        </Button>
+      </div>
+      {shown && <Deliveries webhook={webhook.id} />}
+      <TypedConfirm
+        open={leaving}
+        onOpenChange={setLeaving}
+        title={t("settings.webhooks.removeTitle")}
+        text={t("settings.webhooks.removeText")}
+        word={host}
+        act={t("settings.webhooks.remove")}
+        onConfirm={() => during(() => quipu.request("DELETE", "/api/webhooks/{id}", { path }))}
+      />
+    </li>
+  );
+}
+
+function hostOf(url: string): string {
+  try {
+    return new URL(url).host;
+  } catch {
+    return url;
+  }
+}

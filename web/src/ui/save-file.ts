@@ -1,0 +1,22 @@
+/** Hands the browser a file to keep, under a name. */
+export function saveFile(name: string, content: Blob | string, type = "application/json"): void {
+  const blob = typeof content === "string" ? new Blob([content], { type }) : content;
+  const link = document.createElement("a");
+  link.href = URL.createObjectURL(blob);
+  link.download = name;
+  link.click();
+  // The browser has to have begun before its address goes.
+  setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
+}
+
+/** "3.4 MB", in the person's language. */
+export function sizeWords(bytes: number, locale: string): string {
+  const units = ["byte", "kilobyte", "megabyte", "gigabyte"] as const;
+  const step = Math.min(units.length - 1, Math.floor(Math.log10(Math.max(1, bytes)) / 3));
+  return new Intl.NumberFormat(locale, {
+    style: "unit",
+    unit: units[step],
+    unitDisplay: "short",
+    maximumFractionDigits: step > 1 ? 1 : 0,
+  }).format(bytes / 1000 ** step);
+}

@@ -1,0 +1,214 @@
+import { execFileSync } from "node:child_process";
+import { mkdtempSync, readFileSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { Quipu } from "@quipu/client";
+import { axe, expect, open, SOME, screens, seed, test } from "../fixture.ts";
+
+test("everything leaves in one file, and comes back from it", async ({
+  page,
+  quipu,
+  user,
+  baseURL,
+  allowed,
+}) => {
+  // The store asks after what an event names, and what is gone is not found.
+  test.slow();
+  allowed.push(/404/);
+  await seed(quipu, SOME);
+  await open(page, "/data");
+  await expect(page.getByText(/Now: 6 memories/)).toBeVisible();
+  await axe(page);
+  const downloading = page.waitForEvent("download");
+  await page.keyboard.press("e");
+  const download = await downloading;
+  expect(download.suggestedFilename()).toMatch(/^quipu-\d{4}-\d\d-\d\d\.zip$/);
+  const file = join(mkdtempSync(join(tmpdir(), "quipu-")), download.suggestedFilename());
+  await download.saveAs(file);
+  await expect(page.getByText(/Saved as quipu-.*\.zip, \d+ kB/)).toBeVisible();
+  expect(readFileSync(file).subarray(0, 2).toString()).toBe("PK");
+
+  // Into another, empty memory: first what would happen, then that, then back again.
+  const other = new Quipu({ url: baseURL, user: `${user}-new` });
+  await other.signIn.get();
+  await page.evaluate((name) => sessionStorage.setItem("quipu.user", name), `${user}-new`);
+  await page.addInitScript((name) => sessionStorage.setItem("quipu.user", name), `${user}-new`);
+  await open(page, "/data");
+  await page.getByLabel("Choose a file").setInputFiles(file);
+  const would = page.getByRole("region", { name: "What would come in" });
+  await expect(would).toContainText("6 new memories");
+  expect(await other.memories.list().all()).toHaveLength(0);
+  await screens(page, "data-import");
+  await would.getByRole("button", { name: "Take it in" }).click();
+  await expect(page.getByRole("status").getByText("Taken in")).toBeVisible();
+  expect(await other.memories.list().all()).toHaveLength(6);
+  const list = page.getByRole("region", { name: "Taken in so far" });
+  await list.getByRole("button", { name: "Undo" }).click();
+  await expect(list.getByText("taken back")).toBeVisible();
+  expect(await other.memories.list().all()).toHaveLength(0);
+});
+
+test("lines of items come in, and what is not understood says why", async ({
+  page,
+  quipu,
+  allowed,
+}) => {
+  allowed.push(/400|422/);
+  await open(page, "/data");
+  const pick = page.getByLabel("Choose a file");
+  const items = [
+    { item: "memory", source: "1", content: "Keeps bees on the roof" },
+    { item: "memory", source: "2", content: "Bakes bread on Sundays" },
+  ];
+  await pick.setInputFiles({
+    name: "notes.jsonl",
+    mimeType: "application/jsonl",
+    buffer: Buffer.from(items.map((item) => JSON.stringify(item)).join("\n")),
+  });
+  await expect(page.getByText("2 new memories")).toBeVisible();
+  await page.getByRole("button", { name: "Take it in" }).click();
+  await expect.poll(async () => (await quipu.memories.list().all()).length).toBe(2);
+  await pick.setInputFiles({
+    name: "broken.jsonl",
+    mimeType: "application/jsonl",
+    buffer: Buffer.from("not a line of JSON"),
+  });
+  await expect(page.getByRole("alert")).toBeVisible();
+});
+
+test("everything written is listed, filtered, and undone with keys alone", async ({
+  page,
+  quipu,
+}) => {
+  const [first] = await seed(quipu, SOME);
+  await quipu.memories.forget(first?.memory?.id ?? "");
+  await open(page, "/data?tab=activity");
+  const list = page.getByRole("list", { name: "Everything written" });
+  await expect(list.getByRole("listitem")).toHaveCount(7);
+  await expect(list.getByRole("listitem").first()).toContainText("Forgot");
+  await expect(list.getByRole("listitem").first()).toContainText("Prefers window seats");
+  await axe(page);
+  await screens(page, "data-activity");
+  await page.keyboard.press("j");
+  await page.keyboard.press("k");
+  await expect(list.getByRole("listitem").first()).toBeFocused();
+  await page.keyboard.press("u");
+  await expect(list.getByRole("listitem").filter({ hasText: "Undid" })).toHaveCount(1);
+  await expect(list.getByText("undone")).toBeVisible();
+  expect((await quipu.memories.get(first?.memory?.id ?? "")).status).toBe("active");
+  await page.getByRole("combobox", { name: "What was done" }).click();
+  await page.getByRole("option", { name: "Forgot" }).click();
+  await expect(page).toHaveURL(/verb=forget/);
+  await expect(list.getByRole("listitem")).toHaveCount(1);
+});
+
+test("a memory is erased after its word was typed, and the receipt can be believed", async ({
+  page,
+  quipu,
+  allowed,
+}) => {
+  // Several looks by axe take their time on a busy machine.
+  test.slow();
+  allowed.push(/404/);
+  await seed(quipu, SOME);
+  await open(page, "/data?tab=erase");
+  await page.getByLabel("Find it by its words").fill("window");
+  await page.getByRole("button", { name: "Erase", exact: true }).click();
+  const dialog = page.getByRole("dialog");
+  await expect(dialog).toContainText("1 memory");
+  const act = dialog.getByRole("button", { name: "Erase" });
+  await expect(act).toBeDisabled();
+  await dialog.getByLabel(/Type “erase”/).fill("erased");
+  await expect(act).toBeDisabled();
+  await dialog.getByLabel(/Type “erase”/).fill("erase");
+  await axe(page);
+  await screens(page, "data-erase-one");
+  await page.keyboard.press("Enter");
+  const receipt = page.getByRole("article");
+  await expect(receipt).toContainText("A memory");
+  await expect(receipt).toContainText("checked in this browser");
+  expect(await quipu.memories.list({ status: "all" }).all()).toHaveLength(5);
+  const downloading = page.waitForEvent("download");
+  await receipt.getByRole("button", { name: "Receipt" }).click();
+  const file = await (await downloading).path();
+  await receipt.getByText("What could not be removed").click();
+  await axe(page);
+  await screens(page, "data-receipt");
+  const command = (await receipt.locator("pre").textContent()) ?? "";
+  const key = /--public-key ([0-9a-f]{64})$/.exec(command)?.[1] ?? "";
+  const bin = process.env.QUIPU_TEST_BIN;
+  if (bin) {
+    const verify = (path: string) =>
+      execFileSync(bin, ["erase", "--verify", path, "--public-key", key], { stdio: "pipe" });
+    verify(file);
+    const forged = `${file}-forged`;
+    writeFileSync(forged, readFileSync(file, "utf8").replace('"fact": 1', '"fact": 2'));
+    expect(() => verify(forged)).toThrow();
+  }
+});
+
+test("a receipt that was tampered with is called out", async ({ page, quipu }) => {
+  const [saved] = await seed(quipu, ["Plays the cello"]);
+  await quipu.memories.erase(saved?.memory?.id ?? "");
+  await page.route("**/api/erasures", async (route) => {
+    const answer = await (await route.fetch()).json();
+    answer.data[0].receipt.removed.fact = 7;
+    await route.fulfill({ json: answer });
+  });
+  await open(page, "/data?tab=erase");
+  await expect(page.getByRole("article")).toContainText("do not rely on this receipt");
+});
+
+test("everything about a person goes, after their name was typed, and they can begin anew", async ({
+  page,
+  quipu,
+  user,
+}) => {
+  test.slow();
+  await seed(quipu, SOME);
+  await quipu.sessions.append("a-chat", [{ role: "user", content: "Which funds do I hold?" }]);
+  await open(page, "/data?tab=erase");
+  await page.getByRole("button", { name: "Erase everything" }).click();
+  const dialog = page.getByRole("dialog");
+  await expect(dialog).toContainText("6 memories");
+  await expect(dialog).toContainText("1 chat");
+  await axe(page);
+  await screens(page, "data-erase-all");
+  await dialog.getByLabel(`Type “${user}”`).fill(user);
+  await page.keyboard.press("Enter");
+  await expect(page.getByRole("heading", { name: "Everything is erased" })).toBeVisible();
+  await expect(page.getByRole("article")).toContainText("checked in this browser");
+  await axe(page);
+  await screens(page, "data-gone");
+  await expect(quipu.memories.list().all()).rejects.toThrow();
+  await page.getByRole("button", { name: "Begin anew" }).click();
+  await expect(page).toHaveURL(/\/memory$/);
+  expect(await quipu.memories.list().all()).toEqual([]);
+});
+
+test.describe("where people sign in", () => {
+  const url = process.env.CONSOLE_KEYS_URL ?? "";
+  test.use({ baseURL: url });
+
+  test("a person erases a memory of theirs, and is told whom to ask for the rest", async ({
+    page,
+    user,
+    allowed,
+  }) => {
+    allowed.push(/40[14]/);
+    const operator = new Quipu({ url, key: process.env.CONSOLE_ADMIN_KEY, user });
+    await seed(operator, SOME);
+    const { href } = await operator.signIn.link(user);
+    await page.goto(href);
+    await expect(page).toHaveURL(/\/memory$/);
+    await page.goto("/data?tab=erase");
+    await expect(page.getByText("Only whoever runs this server")).toBeVisible();
+    await expect(page.getByRole("button", { name: "Erase everything" })).toHaveCount(0);
+    await page.getByLabel("Find it by its words").fill("sister");
+    await page.getByRole("button", { name: "Erase", exact: true }).click();
+    await page.getByRole("dialog").getByRole("textbox").fill("erase");
+    await page.keyboard.press("Enter");
+    await expect(page.getByRole("article")).toContainText("checked in this browser");
+    expect(await operator.memories.list().all()).toHaveLength(5);
+  });
+});

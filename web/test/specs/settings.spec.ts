@@ -1,0 +1,235 @@
+import { once } from "node:events";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { Quipu } from "@quipu/client";
+import { axe, expect, open, screens, test } from "../fixture.ts";
+
+const guarded = process.env.CONSOLE_KEYS_URL ?? "";
+const key = process.env.CONSOLE_ADMIN_KEY ?? "";
+
+// Each of these is a whole journey, and most are looked at by axe on the way.
+test.slow();
+
+test("what may happen without asking is said in plain words, and unsaid", async ({
+  page,
+  quipu,
+}) => {
+  await open(page, "/settings");
+  await axe(page);
+  await screens(page, "settings-rules");
+  await page.getByRole("radio", { name: /Asks first/ }).click();
+  await expect(page.getByRole("status").getByText("Settings saved")).toBeVisible();
+  expect((await quipu.policy.get()).user).toMatchObject({ preset: "assistant" });
+  await page.getByRole("status").getByRole("button", { name: "Undo" }).click();
+  await expect.poll(async () => (await quipu.policy.get()).user.preset ?? null).toBeNull();
+  await page.getByRole("combobox", { name: "How much of a chat is kept" }).click();
+  await page.getByRole("option", { name: "What a memory cites" }).click();
+  await expect.poll(async () => (await quipu.policy.get()).user.keep_turns).toBe("excerpts");
+  await page.getByRole("combobox", { name: "What is inferred about Travel" }).click();
+  await page.getByRole("option", { name: "Infer nothing" }).click();
+  await expect.poll(async () => (await quipu.policy.get()).user.domains).toEqual({ travel: "off" });
+  await page.getByRole("button", { name: "As the server has it" }).click();
+  await expect.poll(async () => (await quipu.policy.get()).user).toEqual({});
+});
+
+test("a sensitive area stays shut until its person opens it, and shuts again", async ({
+  page,
+  quipu,
+}) => {
+  await open(page, "/settings");
+  const health = page.getByRole("switch", { name: /Health/ });
+  await expect(health).not.toBeChecked();
+  await expect(page.getByRole("listitem").filter({ hasText: "Health" })).toContainText("Shut");
+  await health.focus();
+  await screens(page, "settings-domains");
+  await page.keyboard.press("Space");
+  await expect(page.getByRole("status").getByText("Health is open")).toBeVisible();
+  const opened = async () =>
+    Boolean((await quipu.domains.list()).find((one) => one.name === "health")?.opted_in_at);
+  expect(await opened()).toBe(true);
+  await page.getByRole("status").getByRole("button", { name: "Undo" }).click();
+  await expect.poll(opened).toBe(false);
+  await expect(health).not.toBeChecked();
+});
+
+test("an app gets a key that is shown once, comes in, and is shown the door", async ({
+  page,
+  user,
+  baseURL,
+}) => {
+  await open(page, "/settings?tab=apps");
+  await page.keyboard.press("n");
+  const dialog = page.getByRole("dialog");
+  const name = `travel assistant ${user}`;
+  await dialog.getByLabel("What it is for").fill(name);
+  await dialog.getByLabel("Only for one person").fill(user);
+  await dialog.getByRole("checkbox", { name: "erase for good" }).click();
+  await axe(page);
+  await screens(page, "settings-make-key");
+  await dialog.getByRole("button", { name: "Make it" }).click();
+  const secret = (await page.getByRole("dialog").locator("pre").first().textContent()) ?? "";
+  expect(secret).toMatch(/^qp_live_/);
+  await page.keyboard.press("Escape");
+  await expect(page.getByText(secret)).toHaveCount(0);
+  // The key works at the door that asks for one, on the same database.
+  const app = new Quipu({ url: guarded, key: secret });
+  await app.memories.save("Likes night trains");
+  const row = page.getByRole("listitem").filter({ hasText: name });
+  await expect(row).toContainText("erase for good");
+  await expect(async () => {
+    await page.reload();
+    await expect(row).toContainText("last used now", { timeout: 1_000 });
+  }).toPass();
+  await axe(page);
+  await screens(page, "settings-apps");
+  await row.getByRole("button", { name: "Revoke" }).click();
+  const act = page.getByRole("dialog").getByRole("button", { name: "Revoke" });
+  await expect(act).toBeDisabled();
+  await page.getByRole("dialog").getByRole("textbox").fill(name);
+  await page.keyboard.press("Enter");
+  await expect(row).toContainText("revoked");
+  expect(baseURL).toBeTruthy();
+  await expect
+    .poll(
+      () =>
+        app.memories
+          .list()
+          .all()
+          .then(
+            () => "in",
+            () => "out",
+          ),
+      { timeout: 20_000 },
+    )
+    .toBe("out");
+});
+
+test("times are shown in the time zone that is remembered", async ({ page, quipu }) => {
+  await quipu.memories.save("Plays the cello");
+  await open(page, "/settings?tab=look");
+  await axe(page);
+  await screens(page, "settings-look");
+  await page.getByRole("combobox", { name: "Times are shown in" }).click();
+  await page.getByRole("option", { name: "Asia/Tokyo" }).click();
+  await expect(page.getByText(/so assistants know it too/)).toBeVisible();
+  const kept = (await quipu.memories.list({ domain: "personal" }).all()).find(
+    (one) => one.key === "timezone",
+  );
+  expect(kept).toMatchObject({ force: "hard", value: "Asia/Tokyo" });
+  // A browser that never chose anything shows times in it as well.
+  await page.evaluate(() => localStorage.clear());
+  await open(page, "/data?tab=activity");
+  const expected = new Intl.DateTimeFormat("en", {
+    dateStyle: "medium",
+    timeStyle: "short",
+    timeZone: "Asia/Tokyo",
+  }).format(new Date(kept?.created_at ?? ""));
+  await expect(page.locator("time").first()).toHaveAttribute("title", expected);
+});
+
+test("single keys can be switched off, and the look chosen", async ({ page }) => {
+  await open(page, "/settings?tab=look");
+  await page.getByRole("switch", { name: "Single keys act" }).click();
+  await page.keyboard.press("?");
+  await expect(page.getByRole("dialog")).toHaveCount(0);
+  await page.getByRole("combobox", { name: "Language" }).click();
+  await page.getByRole("option", { name: "Deutsch" }).click();
+  await expect(page.getByRole("heading", { level: 1, name: "Einstellungen" })).toBeVisible();
+  await page.getByRole("combobox", { name: "Farben" }).click();
+  await page.getByRole("option", { name: "Dunkel" }).click();
+  await expect(page.locator("html")).toHaveAttribute("data-theme", "dark");
+});
+
+test("background work says when there is none", async ({ page, quipu }) => {
+  await open(page, "/settings?tab=jobs");
+  await expect(page.getByText("Nothing waits")).toBeVisible();
+  await quipu.sessions.append("a-chat", [{ role: "user", content: "Which funds do I hold?" }]);
+  await expect(page.getByRole("list", { name: "Work in the background" })).toContainText(
+    "End a silent chat",
+    { timeout: 15_000 },
+  );
+  await axe(page);
+  await screens(page, "settings-jobs");
+});
+
+test.describe("where people sign in", () => {
+  test.use({ baseURL: guarded });
+  test.beforeEach(async ({ page, user, allowed }) => {
+    allowed.push(/401/);
+    await page.goto("/sign-in");
+    await page.getByLabel("Key").fill(key);
+    await page.getByLabel("User").fill(user);
+    await page.getByRole("button", { name: "Sign in" }).click();
+    await expect(page).toHaveURL(/\/memory$/);
+  });
+
+  test("an operator adds somebody and makes them a link that lets them in", async ({
+    page,
+    user,
+    browser,
+  }) => {
+    const other = `aa-${user}-ana`;
+    await open(page, "/settings?tab=people");
+    await page.getByLabel("Id of a person").fill(other);
+    await page.keyboard.press("Enter");
+    const row = page
+      .getByRole("list", { name: "People with a memory here" })
+      .getByRole("listitem")
+      .filter({ hasText: other });
+    await expect(row).toBeVisible();
+    await axe(page);
+    await screens(page, "settings-people");
+    await row.getByRole("button", { name: "Sign-in link" }).click();
+    const link = (await page.getByRole("dialog").locator("pre").textContent()) ?? "";
+    const theirs = await browser.newPage();
+    await theirs.goto(link);
+    await expect(theirs.getByRole("button", { name: /Your account/ })).toContainText(other);
+    // They see their own settings, and none that are the operator's.
+    await theirs.goto(`${guarded}/settings`);
+    await expect(theirs.getByRole("tab", { name: "Rules" })).toBeVisible();
+    await expect(theirs.getByRole("tab", { name: "Apps and keys" })).toHaveCount(0);
+    await theirs.close();
+  });
+
+  test("a webhook is added, tested, told of a write, and told again", async ({ page, user }) => {
+    let told = 0;
+    const receiver = createServer((request, response) => {
+      request.resume();
+      request.on("end", () => {
+        told++;
+        response.writeHead(204).end();
+      });
+    }).listen(0, "127.0.0.1");
+    await once(receiver, "listening");
+    const { port } = receiver.address() as AddressInfo;
+    try {
+      await open(page, "/settings?tab=webhooks");
+      await page.getByLabel("Address to be told").fill(`http://127.0.0.1:${port}/quipu`);
+      await page.getByRole("button", { name: "Add" }).click();
+      await expect(page.getByRole("dialog").locator("pre")).toContainText("whsec_");
+      await page.keyboard.press("Escape");
+      const row = page
+        .getByRole("list", { name: "Webhooks" })
+        .getByRole("listitem")
+        .filter({ hasText: `:${port}/` });
+      await row.getByRole("button", { name: "Send a test" }).click();
+      await expect(page.getByRole("status").getByText("The test arrived")).toBeVisible();
+      expect(told).toBe(1);
+      await new Quipu({ url: guarded, key, user }).memories.save("Keeps bees on the roof");
+      await expect.poll(() => told, { timeout: 15_000 }).toBeGreaterThan(1);
+      const before = told;
+      await row.getByRole("button", { name: "Deliveries" }).click();
+      await expect(row.getByText("arrived").first()).toBeVisible({ timeout: 10_000 });
+      await axe(page);
+      await screens(page, "settings-webhooks");
+      await row.getByRole("button", { name: "Send again" }).first().click();
+      await expect.poll(() => told, { timeout: 15_000 }).toBeGreaterThan(before);
+      await row.getByRole("button", { name: "Remove" }).click();
+      await page.getByRole("dialog").getByRole("textbox").fill(`127.0.0.1:${port}`);
+      await page.keyboard.press("Enter");
+      await expect(row).toHaveCount(0);
+    } finally {
+      receiver.close();
+    }
+  });
+});
