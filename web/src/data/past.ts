@@ -2,6 +2,7 @@
 import type { MemoryView } from "@quipu/client";
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { useQuipu } from "../app/session.tsx";
+import { putRow } from "./store.ts";
 
 export interface Then {
   as_of?: string;
@@ -18,8 +19,12 @@ export function usePast(then: Then | undefined) {
     enabled: then !== undefined,
     placeholderData: keepPreviousData,
     staleTime: 60_000,
-    queryFn: ({ signal }) =>
-      quipu.memories.list({ ...then, status: "all", limit: 200 }, { signal }).all(),
+    queryFn: async ({ signal }) => {
+      const byId = new Map<string, MemoryView>();
+      const list = quipu.memories.list({ ...then, status: "all", limit: 200 }, { signal });
+      for await (const page of list.pages()) for (const row of page.data) putRow(byId, row);
+      return [...byId.values()];
+    },
   });
   return { ...query, all: query.data ?? NONE };
 }

@@ -3,6 +3,7 @@ import { type MemoryView, QuipuError } from "@quipu/client";
 import { Link, useRouter } from "@tanstack/react-router";
 import { Eraser, FileSearch, MessageSquareText } from "lucide-react";
 import { type ReactNode, useEffect, useRef, useState } from "react";
+import { usePreferences } from "../../app/preferences.ts";
 import { ProblemCard } from "../../app/problems.tsx";
 import { useMemory } from "../../data/memories.ts";
 import type { Then } from "../../data/past.ts";
@@ -17,7 +18,7 @@ import { Force, SourceIcon, Tier } from "../../ui/standing.tsx";
 import { Time } from "../../ui/time.tsx";
 import { useDoing } from "../memory/doing.ts";
 import { EditForm } from "../memory/edit.tsx";
-import { useDomainName, wordOf } from "../memory/words.ts";
+import { dayOf, useDomainName, wordOf } from "../memory/words.ts";
 import { Erase } from "./erase.tsx";
 import { HistorySteps } from "./history.tsx";
 import { Links } from "./links.tsx";
@@ -37,7 +38,8 @@ export function Detail({
   onEdited?: () => void;
 }) {
   const memory = useMemory(id, then ?? {});
-  const [erasing, setErasing] = useState(false);
+  // Kept while it is being erased, because afterwards there is nothing left to ask for.
+  const [erasing, setErasing] = useState<MemoryView>();
   const gone = memory.error instanceof QuipuError && memory.error.status === 404;
   return (
     <>
@@ -56,17 +58,12 @@ export function Detail({
           memory={memory.data}
           readOnly={then !== undefined}
           part={part}
-          onErase={() => setErasing(true)}
+          onErase={() => setErasing(memory.data)}
           onEdited={onEdited}
         />
       )}
-      {memory.data && (
-        <Erase
-          memory={memory.data}
-          open={erasing}
-          onClose={() => setErasing(false)}
-          onErased={onErased}
-        />
+      {erasing && (
+        <Erase memory={erasing} onClose={() => setErasing(undefined)} onErased={onErased} />
       )}
     </>
   );
@@ -186,17 +183,14 @@ export function Part({ title, children }: { title: ReactNode; children: ReactNod
 
 function Facts({ memory }: { memory: MemoryView }) {
   const domain = useDomainName(memory.domain);
+  const { timeZone } = usePreferences();
   const { value } = memory;
   const said = typeof value === "string" ? value : value == null ? "" : JSON.stringify(value);
   const rows: [string, ReactNode][] = [
-    [t("memory.field.from"), <Time key="f" at={memory.valid_from} absolute />],
+    [t("memory.field.from"), dayOf(memory.valid_from, timeZone)],
     [
       t("memory.field.until"),
-      memory.valid_until ? (
-        <Time key="u" at={memory.valid_until} absolute />
-      ) : (
-        t("memory.untilFurther")
-      ),
+      memory.valid_until ? dayOf(memory.valid_until, timeZone) : t("memory.untilFurther"),
     ],
     [t("memory.field.confirmed"), <Time key="c" at={memory.last_confirmed_at} />],
     [t("memory.field.learned"), <Time key="l" at={memory.created_at} absolute />],

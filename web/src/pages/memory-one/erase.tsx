@@ -19,12 +19,10 @@ import { saveFile } from "../memory/save-file.ts";
 
 export function Erase({
   memory,
-  open,
   onClose,
   onErased,
 }: {
   memory: MemoryView;
-  open: boolean;
   onClose: () => void;
   onErased: () => void;
 }) {
@@ -35,7 +33,7 @@ export function Erase({
   const [written, setWritten] = useState<Written>();
   const preview = useQuery({
     queryKey: ["erasure", memory.id],
-    enabled: open && !written,
+    enabled: !written,
     staleTime: 0,
     queryFn: ({ signal }) => quipu.memories.previewErasure(memory.id, { signal }),
   });
@@ -47,13 +45,12 @@ export function Erase({
   };
   const close = () => {
     onClose();
-    setTyped("");
     if (written) onErased();
   };
   const receipt = written?.receipts?.[0];
   return (
     <Dialog
-      open={open}
+      open
       onOpenChange={(shown) => !shown && close()}
       title={t(written ? "memory.erase.done" : "memory.erase.title")}
       text={t(written ? "memory.erase.doneText" : "memory.erase.text")}

@@ -10,8 +10,8 @@ import { Button } from "../../ui/button.tsx";
 import { classes } from "../../ui/classes.ts";
 import { Diff } from "../../ui/diff.tsx";
 import { Skeleton } from "../../ui/skeleton.tsx";
-import { day, Time } from "../../ui/time.tsx";
-import { wordOf } from "../memory/words.ts";
+import { Time } from "../../ui/time.tsx";
+import { dayOf, wordOf } from "../memory/words.ts";
 
 export function HistorySteps({ memory, readOnly }: { memory: MemoryView; readOnly: boolean }) {
   const steps = useSteps(memory.id);
@@ -133,7 +133,7 @@ function differences(before: MemoryView, after: MemoryView, timeZone: string | n
     if ((before[field] ?? "") !== (after[field] ?? ""))
       line(t(`memory.field.${field}`), before[field] ?? none, after[field] ?? none);
   }
-  const when = (at: string | null | undefined) => (at ? day(at, timeZone) : none);
+  const when = (at: string | null | undefined) => (at ? dayOf(at, timeZone) : none);
   if (after.content === before.content) {
     if (when(before.valid_from) !== when(after.valid_from))
       line(t("memory.field.from"), when(before.valid_from), when(after.valid_from));

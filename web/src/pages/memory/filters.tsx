@@ -174,7 +174,7 @@ export function FilterMenu<T extends string>({
   choices: readonly { value: T; text: string }[];
   onChange: (value: T | undefined) => void;
 }) {
-  const chosen = choices.find((one) => one.value === value)?.text ?? value;
+  const chosen = choices.find((one) => one.value === value)?.text ?? value ?? any;
   const trigger = (
     <button
       type="button"

@@ -7,7 +7,7 @@ import { defaultRangeExtractor, type Range, useVirtualizer } from "@tanstack/rea
 import { type ReactNode, useLayoutEffect, useMemo, useRef, useState } from "react";
 import { usePreferences } from "../../app/preferences.ts";
 import type { Group } from "../../data/select.ts";
-import { t } from "../../i18n/index.ts";
+import { locale } from "../../i18n/index.ts";
 import type { Open } from "./doing.ts";
 import { useMarks } from "./marks.ts";
 import { Row, type RowExtra } from "./row.tsx";
@@ -161,7 +161,7 @@ function Heading({
       <h2 className="font-medium text-ink">
         <bdi>{name}</bdi>
       </h2>
-      <span className="tabular-nums">{t("memory.count", { count })}</span>
+      <span className="tabular-nums">{new Intl.NumberFormat(locale()).format(count)}</span>
     </li>
   );
 }

@@ -8,12 +8,12 @@ import { t } from "../../i18n/index.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { classes } from "../../ui/classes.ts";
 import { Force, SourceIcon, Tier } from "../../ui/standing.tsx";
-import { day, relative, useNow } from "../../ui/time.tsx";
+import { relative, useNow } from "../../ui/time.tsx";
 import type { Open } from "./doing.ts";
 import { EditForm } from "./edit.tsx";
 import { useMark, useMarks } from "./marks.ts";
 import { RowActs } from "./row-acts.tsx";
-import { useDomainName, validity, wordOf } from "./words.ts";
+import { dayOf, useDomainName, validity, wordOf } from "./words.ts";
 
 /** What a view has to say about a row besides the memory itself. */
 export interface RowExtra {
@@ -182,7 +182,7 @@ function Confirmed({ memory, when }: { memory: MemoryView; when?: string }): Rea
   const { timeZone } = usePreferences();
   const ago = (at: string) => relative(Date.parse(at), now);
   const said = () => {
-    if (when) return day(when, timeZone);
+    if (when) return dayOf(when, timeZone);
     if (memory.status === "trashed") return t("memory.daysLeft", { count: daysLeft(memory, now) });
     if (memory.status === "forgotten")
       return t("memory.forgottenAt", { when: ago(memory.updated_at) });

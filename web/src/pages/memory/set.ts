@@ -100,16 +100,16 @@ export function groupsOf(memories: readonly MemoryView[], by: "category" | "doma
   return [...groups.filter((one) => one.name), ...groups.filter((one) => !one.name)];
 }
 
-/** The groups of the timeline: months, the latest first. `month` names the month in the zone that is set. */
-export function monthsOf(
+/** The groups of the timeline, the latest first. `stretch` names the month or year that an instant is in. */
+export function stretchesOf(
   memories: readonly MemoryView[],
   at: (memory: MemoryView) => string,
-  month: (at: string) => string,
+  stretch: (at: string) => string,
 ): Group[] {
   const sorted = [...memories].sort((a, b) => (at(a) < at(b) ? 1 : -1));
   const groups: Group[] = [];
   for (const memory of sorted) {
-    const name = month(at(memory));
+    const name = stretch(at(memory));
     const last = groups.at(-1);
     if (last?.name === name) last.memories.push(memory);
     else groups.push({ name, memories: [memory] });

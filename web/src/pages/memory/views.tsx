@@ -13,7 +13,7 @@ import { type Change, categoryName } from "./filters.tsx";
 import { List } from "./list.tsx";
 import { Proposals } from "./proposals.tsx";
 import type { MemorySearch } from "./search.ts";
-import { groupsOf, type MemorySet, monthsOf, tabOf, thenOf } from "./set.ts";
+import { groupsOf, type MemorySet, stretchesOf, tabOf, thenOf } from "./set.ts";
 import { DomainNames } from "./words.ts";
 
 // The list is what people come for; the others are loaded when they are first asked for.
@@ -41,7 +41,7 @@ export function Shown(props: ShownProps) {
   if (search.how === "meaning" && search.text) return <Meaning {...props} />;
   const standing = tab === "all" || tab === "soft" || tab === "hard";
   const proposals =
-    standing && !thenOf(search) && search.view !== "board" ? (
+    standing && !thenOf(search) && search.view === undefined ? (
       <Proposals memories={set.proposals} />
     ) : null;
   if (set.shown.length === 0) {
@@ -63,7 +63,7 @@ export function Shown(props: ShownProps) {
       </Suspense>
     );
   }
-  if (search.view === "timeline") return <Timeline {...props} top={proposals} />;
+  if (search.view === "timeline") return <Timeline {...props} />;
   return <Grouped {...props} top={proposals} />;
 }
 
@@ -85,7 +85,10 @@ function Grouped({ set, search, onOpen, top }: WithTop) {
   );
 }
 
-function Timeline({ set, search, onOpen, top }: WithTop) {
+/** More than this, and a year would be too long a stretch to find one's way in. */
+const FEW = 60;
+
+function Timeline({ set, search, onOpen }: ShownProps) {
   const { timeZone } = usePreferences();
   const learned = search.by === "learned";
   const at = useCallback(
@@ -94,11 +97,11 @@ function Timeline({ set, search, onOpen, top }: WithTop) {
   );
   const groups = useMemo(() => {
     const words = new Intl.DateTimeFormat(locale(), {
-      month: "long",
+      month: set.shown.length > FEW ? "long" : undefined,
       year: "numeric",
       timeZone: timeZone ?? undefined,
     });
-    return monthsOf(set.shown, at, (when) => words.format(new Date(when)));
+    return stretchesOf(set.shown, at, (when) => words.format(new Date(when)));
   }, [set.shown, at, timeZone]);
   const extraOf = useCallback((memory: MemoryView) => ({ when: at(memory) }), [at]);
   return (
@@ -108,7 +111,6 @@ function Timeline({ set, search, onOpen, top }: WithTop) {
       nameOf={itself}
       extraOf={extraOf}
       onOpen={onOpen}
-      top={top}
       rail
     />
   );

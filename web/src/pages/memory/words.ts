@@ -26,10 +26,15 @@ export function useDomainName(name: string | null | undefined): string | undefin
   return name ? (names.get(name) ?? name) : undefined;
 }
 
+/** The day from or until which something holds. A bare date is a day anywhere, not an hour in UTC. */
+export function dayOf(at: string, timeZone: string | null): string {
+  return day(at, /T00:00:00(\.0+)?Z$/.test(at) ? "UTC" : timeZone);
+}
+
 /** Since when and until when it holds. */
 export function validity(memory: MemoryView, timeZone: string | null): string {
-  const from = day(memory.valid_from, timeZone);
+  const from = dayOf(memory.valid_from, timeZone);
   return memory.valid_until
-    ? t("memory.validBetween", { from, until: day(memory.valid_until, timeZone) })
+    ? t("memory.validBetween", { from, until: dayOf(memory.valid_until, timeZone) })
     : t("memory.validSince", { from });
 }
