@@ -27,7 +27,7 @@ test("H shows the history, and an earlier version comes back as a new one", asyn
   await expect(page.getByRole("list", { name: "Memory" })).toContainText("retire at 55");
   // Undo works after a reload as well, and the history shows all of it.
   await page.reload();
-  await expect(history.getByText("Undone")).toBeVisible();
+  await expect(history.getByText("Undone", { exact: true })).toBeVisible();
   await page.keyboard.press("Escape");
   await expect(panel).toHaveCount(0);
 });
