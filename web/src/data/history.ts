@@ -1,17 +1,11 @@
 /** The life of one memory: what was done to it, and what it said after each. */
-import type { MemoryView, OperationView } from "@quipu/client";
+import type { MemoryView } from "@quipu/client";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useMemo } from "react";
 import { useQuipu } from "../app/session.tsx";
 import { useAct } from "../app/undo.tsx";
 import { t } from "../i18n/index.ts";
-
-export interface Step {
-  operation: OperationView;
-  /** The memory after it, and before it if it was there before. */
-  after?: MemoryView;
-  before?: MemoryView;
-}
+import { stepsOf } from "./steps.ts";
 
 /** Everything that was done to a memory, the latest first. */
 export function useSteps(id: string) {
@@ -26,27 +20,6 @@ export function useSteps(id: string) {
       return stepsOf(operations, versions);
     },
   });
-}
-
-/** Joins operations with the rows that they wrote; an operation is an instant of the known axis. */
-export function stepsOf(
-  operations: readonly OperationView[],
-  versions: readonly MemoryView[],
-): Step[] {
-  const oldest = [...operations].sort((a, b) => (a.at < b.at ? -1 : 1));
-  let before: MemoryView | undefined;
-  const steps = oldest.map((operation): Step => {
-    // One write may end a row and begin another: the one that holds latest is what it says from now on.
-    const written = versions.filter((one) => one.known_from === operation.at);
-    const after = written.reduce<MemoryView | undefined>(
-      (latest, one) => (!latest || one.valid_from >= latest.valid_from ? one : latest),
-      undefined,
-    );
-    const step = { operation, after, before };
-    before = after ?? before;
-    return step;
-  });
-  return steps.reverse();
 }
 
 /** Links between memories: making one and ending it, each undone like everything else. */

@@ -3,7 +3,6 @@ import { type MemoryView, QuipuError } from "@quipu/client";
 import { Link, useRouter } from "@tanstack/react-router";
 import { Eraser, FileSearch, MessageSquareText } from "lucide-react";
 import { type ReactNode, useEffect, useRef, useState } from "react";
-import { usePreferences } from "../../app/preferences.ts";
 import { ProblemCard } from "../../app/problems.tsx";
 import { useMemory } from "../../data/memories.ts";
 import type { Then } from "../../data/past.ts";
@@ -15,11 +14,12 @@ import { EmptyState } from "../../ui/empty-state.tsx";
 import { Kbd } from "../../ui/kbd.tsx";
 import { Spinner } from "../../ui/spinner.tsx";
 import { Force, SourceIcon, Tier } from "../../ui/standing.tsx";
-import { Time } from "../../ui/time.tsx";
 import { useDoing } from "../memory/doing.ts";
 import { EditForm } from "../memory/edit.tsx";
-import { dayOf, useDomainName, wordOf } from "../memory/words.ts";
+import { Proposal } from "../memory/proposals.tsx";
+import { wordOf } from "../memory/words.ts";
 import { Erase } from "./erase.tsx";
+import { Facts } from "./facts.tsx";
 import { HistorySteps } from "./history.tsx";
 import { Links } from "./links.tsx";
 
@@ -110,7 +110,7 @@ function About({
           <Force force={memory.force} words />
           <SourceIcon source={sourceOf(memory)} words />
         </div>
-        <Acts memory={memory} onEdit={() => setEditing(true)} />
+        <Acts memory={memory} readOnly={readOnly} onEdit={() => setEditing(true)} />
       </div>
       {memory.detail && (
         <Part title={t("memory.field.detail")}>
@@ -135,11 +135,29 @@ function About({
   );
 }
 
+/** What has a place of its own here, or belongs to rows. */
+const ELSEWHERE = ["history", "sources", "select"];
+
 /** What can be done to it, as buttons that name their keys, and the way to have it done by talking. */
-function Acts({ memory, onEdit }: { memory: MemoryView; onEdit: () => void }) {
+function Acts({
+  memory,
+  readOnly,
+  onEdit,
+}: {
+  memory: MemoryView;
+  readOnly: boolean;
+  onEdit: () => void;
+}) {
   const router = useRouter();
   const doing = useDoing();
-  const acts = doing.actsOn(memory).filter(({ name }) => name !== "history" && name !== "sources");
+  const acts = doing.actsOn(memory).filter(({ name }) => !ELSEWHERE.includes(name));
+  if (memory.status === "proposed" && !readOnly) {
+    return (
+      <ul>
+        <Proposal memory={memory} />
+      </ul>
+    );
+  }
   if (acts.length === 0) return null;
   const ask = `/chat?about=${encodeURIComponent(memory.id)}`;
   return (
@@ -178,65 +196,6 @@ export function Part({ title, children }: { title: ReactNode; children: ReactNod
       <h3 className="text-xs font-medium text-muted">{title}</h3>
       {children}
     </section>
-  );
-}
-
-function Facts({ memory }: { memory: MemoryView }) {
-  const domain = useDomainName(memory.domain);
-  const { timeZone } = usePreferences();
-  const { value } = memory;
-  const said = typeof value === "string" ? value : value == null ? "" : JSON.stringify(value);
-  const rows: [string, ReactNode][] = [
-    [t("memory.field.from"), dayOf(memory.valid_from, timeZone)],
-    [
-      t("memory.field.until"),
-      memory.valid_until ? dayOf(memory.valid_until, timeZone) : t("memory.untilFurther"),
-    ],
-    [t("memory.field.confirmed"), <Time key="c" at={memory.last_confirmed_at} />],
-    [t("memory.field.learned"), <Time key="l" at={memory.created_at} absolute />],
-  ];
-  if (domain) rows.unshift([t("memory.field.domain"), <bdi key="d">{domain}</bdi>]);
-  rows.push([t("memory.field.category"), wordOf("category", memory.category)]);
-  if (memory.key) {
-    rows.push([
-      t("memory.field.key"),
-      <span key="k" className="font-mono text-[0.8125rem]">
-        <bdi>{memory.key}</bdi>
-        {said && (
-          <>
-            {" = "}
-            <bdi>{said}</bdi>
-          </>
-        )}
-      </span>,
-    ]);
-  }
-  if (memory.fades_at) rows.push([t("memory.field.fades"), <Time key="a" at={memory.fades_at} />]);
-  if (memory.confidence != null)
-    rows.push([t("memory.field.confidence"), `${Math.round(memory.effective_confidence * 100)} %`]);
-  return (
-    <dl className="grid grid-cols-[auto_1fr] gap-x-4 gap-y-1 text-[0.8125rem]">
-      {rows.map(([name, text]) => (
-        <div key={name} className="contents">
-          <dt className="text-muted">{name}</dt>
-          <dd>{text}</dd>
-        </div>
-      ))}
-      {memory.tags.length > 0 && (
-        <div className="contents">
-          <dt className="text-muted">{t("memory.field.tags")}</dt>
-          <dd className="flex flex-wrap gap-1">
-            {memory.tags.map((tag) => (
-              <Link key={tag} to="/memory" search={{ tag }} className="no-underline">
-                <Badge>
-                  <bdi>#{tag}</bdi>
-                </Badge>
-              </Link>
-            ))}
-          </dd>
-        </div>
-      )}
-    </dl>
   );
 }
 

@@ -30,11 +30,16 @@ const FITTING: Record<string, readonly string[]> = {
   trashed: ["restore"],
 };
 const LOOKING = ["history", "sources"];
+const CHANGING = ["select"];
 
 /** The acts, for the Memory page or for the page of one memory. */
-export function useDoables(edit: (id: string) => void, sources: (id: string) => void): Doable[] {
+export function useDoables(
+  edit: (id: string) => void,
+  sources: (id: string) => void,
+  select?: (id: string) => void,
+): Doable[] {
   const acts = useMemoryActs();
-  return useMemo(
+  return useMemo<Doable[]>(
     () => [
       { name: "edit", key: "e", label: t("memory.act.edit"), run: ({ id }) => edit(id) },
       {
@@ -58,14 +63,24 @@ export function useDoables(edit: (id: string) => void, sources: (id: string) => 
         run: (memory, open) => open(memory, "history"),
       },
       { name: "sources", key: "s", label: t("memory.act.sources"), run: ({ id }) => sources(id) },
+      ...(select
+        ? [
+            {
+              name: "select",
+              key: "x",
+              label: t("memory.key.select"),
+              run: ({ id }: MemoryView) => select(id),
+            },
+          ]
+        : []),
     ],
-    [acts, edit, sources],
+    [acts, edit, sources, select],
   );
 }
 
 /** Which of them fit this memory now. */
 export function fitting(doables: readonly Doable[], status: string, readOnly: boolean): Doable[] {
-  const names = [...(readOnly ? [] : (FITTING[status] ?? [])), ...LOOKING];
+  const names = [...(readOnly ? [] : [...(FITTING[status] ?? []), ...CHANGING]), ...LOOKING];
   return doables.filter((one) => names.includes(one.name));
 }
 

@@ -1,13 +1,12 @@
 /** Everything that is known, as one filtered set with several views. */
 import type { MemoryView } from "@quipu/client";
 import { getRouteApi, useNavigate, useRouter } from "@tanstack/react-router";
-import { History, LayoutList, Milestone, Plus, SquareKanban, TextQuote } from "lucide-react";
+import { History, Plus } from "lucide-react";
 import { lazy, Suspense, useCallback, useDeferredValue, useEffect, useRef, useState } from "react";
 import { ProblemCard } from "../../app/problems.tsx";
 import { useShortcuts } from "../../app/shortcuts.tsx";
-import { known, t } from "../../i18n/index.ts";
+import { t } from "../../i18n/index.ts";
 import { Button } from "../../ui/button.tsx";
-import { classes } from "../../ui/classes.ts";
 import { IconButton } from "../../ui/icon-button.tsx";
 import { Page } from "../../ui/page.tsx";
 import { Skeleton } from "../../ui/skeleton.tsx";
@@ -18,9 +17,10 @@ import { FirstVisit } from "./empty.tsx";
 import { FilterChips, FilterMenu, SearchBox } from "./filters.tsx";
 import { Marks, MarksContext } from "./marks.ts";
 import { PastBanner } from "./past-banner.tsx";
-import { type MemorySearch, VIEWS, type View } from "./search.ts";
+import { type MemorySearch, VIEWS } from "./search.ts";
 import { SelectionBar } from "./selection.tsx";
 import { TABS, type Tab, tabOf, thenOf, useSet } from "./set.ts";
+import { ViewSwitch } from "./view-switch.tsx";
 import { Shown } from "./views.tsx";
 import { DomainNames, useDomainNames } from "./words.ts";
 
@@ -28,7 +28,6 @@ const route = getRouteApi("/memory");
 // What not everybody asks for comes when it is asked for.
 const SidePanel = lazy(async () => ({ default: (await import("./panel.tsx")).SidePanel }));
 const TimeSliders = lazy(async () => ({ default: (await import("./times.tsx")).TimeSliders }));
-const ICONS = { list: LayoutList, board: SquareKanban, timeline: Milestone, markdown: TextQuote };
 /** How long the typing has to rest before the address says it. */
 const REST = 400;
 
@@ -72,6 +71,7 @@ export default function MemoryPage() {
   const doables = useDoables(
     useCallback((id: string) => marks.edit(id), [marks]),
     sources,
+    useCallback((id: string) => marks.toggle(id), [marks]),
   );
   const doing = useDoingOf(doables, then !== undefined);
 
@@ -111,12 +111,6 @@ export default function MemoryPage() {
         const memory = marks.current && set.byId.get(marks.current);
         if (memory) open(memory);
       },
-    },
-    {
-      keys: "x",
-      label: t("memory.key.select"),
-      quiet: true,
-      run: () => marks.current && marks.toggle(marks.current),
     },
     ...doables.map((one) => ({
       keys: one.key,
@@ -282,29 +276,4 @@ export default function MemoryPage() {
 function searchOf(tab: Tab): Partial<MemorySearch> {
   if (tab === "forgotten" || tab === "trashed") return { status: tab, force: undefined };
   return { status: undefined, force: tab === "all" ? undefined : tab };
-}
-
-function ViewSwitch({ view, onChange }: { view: View; onChange: (view: View) => void }) {
-  return (
-    <fieldset className="flex rounded-control border bg-surface p-0.5">
-      <legend className="sr-only">{t("memory.views")}</legend>
-      {VIEWS.map((one) => {
-        const Icon = ICONS[one];
-        const key = `memory.view.${one}`;
-        return (
-          <IconButton
-            key={one}
-            small
-            label={known(key) ? t(key) : one}
-            shortcut={`v ${one[0]}`}
-            aria-pressed={one === view}
-            onClick={() => onChange(one)}
-            className={classes("!size-7", one === view && "bg-active !text-ink")}
-          >
-            <Icon size={15} aria-hidden />
-          </IconButton>
-        );
-      })}
-    </fieldset>
-  );
 }

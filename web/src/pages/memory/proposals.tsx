@@ -40,7 +40,7 @@ export function Proposals({ memories }: { memories: readonly MemoryView[] }) {
   );
 }
 
-function Proposal({ memory }: { memory: MemoryView }) {
+export function Proposal({ memory }: { memory: MemoryView }) {
   const { accept, reject } = useProposalActs();
   const [words, setWords] = useState<string>();
   const domain = useDomainName(memory.domain);

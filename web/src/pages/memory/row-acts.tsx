@@ -1,6 +1,15 @@
 /** What can be done to a row with the pointer. Each is also a key, which its title names. */
 import type { MemoryView } from "@quipu/client";
-import { Check, EyeOff, FileSearch, History, Pencil, RotateCcw, Trash2 } from "lucide-react";
+import {
+  Check,
+  EyeOff,
+  FileSearch,
+  History,
+  Pencil,
+  RotateCcw,
+  SquareCheck,
+  Trash2,
+} from "lucide-react";
 import type { ReactNode } from "react";
 import { useDoing } from "./doing.ts";
 
@@ -42,5 +51,6 @@ const ICONS: Record<string, ReactNode> = {
   delete: <Trash2 size={14} aria-hidden />,
   restore: <RotateCcw size={14} aria-hidden />,
   history: <History size={14} aria-hidden />,
+  select: <SquareCheck size={14} aria-hidden />,
   sources: <FileSearch size={14} aria-hidden />,
 };

@@ -66,6 +66,12 @@ export const Row = memo(function Row(props: RowProps) {
           aria-current={opened || undefined}
           onFocus={() => !current && marks.go(memory.id, false)}
           onKeyDown={marks.press}
+          onContextMenu={(event) => {
+            // A finger that rests on a row selects it; there is no key for it on a phone.
+            if ((event.nativeEvent as PointerEvent).pointerType !== "touch") return;
+            event.preventDefault();
+            marks.toggle(memory.id);
+          }}
           onClick={(event) => {
             marks.go(memory.id, false);
             const choosing = marks.selected.size > 0 && event.detail > 0;

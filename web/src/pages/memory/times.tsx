@@ -59,7 +59,12 @@ export function TimeSliders({
         value={then?.known_at}
         onChange={(known_at) => onThen({ ...then, known_at })}
       />
-      <IconButton label={t("memory.past.back")} shortcut="t" onClick={onClose}>
+      <IconButton
+        label={t("memory.past.back")}
+        shortcut="t"
+        onClick={onClose}
+        className="max-sm:hidden"
+      >
         <X size={16} aria-hidden />
       </IconButton>
     </section>
