@@ -20,6 +20,20 @@ test("the focus goes along the rows, and stays at its place when its row goes", 
   assert.equal(marks.current, "a");
 });
 
+test("a row that was sent away is not sent away again by a quick hand", () => {
+  const marks = new Marks();
+  marks.follow(["a", "b", "c"], false);
+  marks.go("b");
+  assert.equal(marks.leave("b"), true);
+  assert.equal(marks.current, "c");
+  assert.equal(marks.leave("b"), false);
+  assert.equal(marks.leave("c"), true);
+  assert.equal(marks.current, "a");
+  // It was refused, and is there again.
+  marks.follow(["a", "b"], false);
+  assert.equal(marks.leave("b"), true);
+});
+
 test("what is no longer shown is no longer selected", () => {
   const marks = new Marks();
   marks.follow(["a", "b"], false);

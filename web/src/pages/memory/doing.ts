@@ -91,6 +91,9 @@ export function useDoingOf(doables: Doable[], readOnly: boolean): Doing {
   );
 }
 
+/** After these a row is no longer where it was. */
+const LEAVING = ["forget", "delete", "restore"];
+
 /** Runs one on the row that has the focus, if it fits it. */
 export function doOnCurrent(
   name: string,
@@ -101,10 +104,9 @@ export function doOnCurrent(
 ): void {
   const memory = marks.current === undefined ? undefined : byId.get(marks.current);
   if (!memory) return;
-  doing
-    .actsOn(memory)
-    .find((one) => one.name === name)
-    ?.run(memory, open);
+  const act = doing.actsOn(memory).find((one) => one.name === name);
+  if (!act || (LEAVING.includes(name) && !marks.leave(memory.id))) return;
+  act.run(memory, open);
 }
 
 export const DoingContext = createContext<Doing>({ actsOn: () => [] });

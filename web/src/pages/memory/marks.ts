@@ -19,6 +19,8 @@ export class Marks {
   reveal: (id: string) => void = () => {};
   /** The ids that the view shows, in the order in which J and K go through them. */
   order: readonly string[] = [];
+  /** Rows that have just been sent away; whoever is quick must not send them away twice. */
+  private leaving = new Set<string>();
   private readonly listeners = new Set<() => void>();
 
   subscribe = (listener: () => void): (() => void) => {
@@ -46,6 +48,16 @@ export class Marks {
     const began = at === -1 ? (by > 0 ? -1 : 0) : at;
     const next = Math.min(this.order.length - 1, Math.max(0, began + by));
     this.go(this.order[next]);
+  }
+
+  /** This row is about to go: on to the one that takes its place, or false if it is going already. */
+  leave(id: string): boolean {
+    if (this.leaving.has(id)) return false;
+    this.leaving.add(id);
+    const at = this.order.indexOf(id);
+    const stays = (one: string) => !this.leaving.has(one);
+    this.go(this.order.slice(at + 1).find(stays) ?? this.order.slice(0, at).findLast(stays));
+    return true;
   }
 
   /** The keys that every list has: arrows, a page, the ends, and all. */
@@ -97,6 +109,7 @@ export class Marks {
   follow(order: readonly string[], hadFocus: boolean): void {
     const was = this.order;
     this.order = order;
+    this.leaving = new Set();
     if (this.current !== undefined && !order.includes(this.current)) {
       const at = was.indexOf(this.current);
       const next = order[Math.min(Math.max(0, at), order.length - 1)];
