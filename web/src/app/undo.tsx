@@ -23,10 +23,18 @@ export interface Act {
   after?: (written: Written) => void;
 }
 
+/** The same done to several memories at once: one message, and one undo for all of it. */
+export interface ActOnAll extends Omit<Act, "run" | "after"> {
+  runs: readonly (() => Promise<Written>)[];
+  after?: (written: Written) => void;
+}
+
 interface Done {
   /** When the server has answered. */
   settled: Promise<unknown>;
   operation?: string;
+  /** What was done together with it, and is taken back together with it. */
+  others?: string[];
   toast?: number;
 }
 
@@ -56,6 +64,50 @@ export function useAct(): (act: Act) => Promise<Written | undefined> {
         showToast({ text: sentenceOf(error), tone: "bad" });
         return undefined;
       }
+    },
+    [quipu, queries],
+  );
+}
+
+/** How many of them are on their way at a time. */
+const AT_ONCE = 6;
+
+/** Runs the same write on several memories. What the server refuses is said once and stays as it was. */
+export function useActOnAll(): (act: ActOnAll) => Promise<void> {
+  const quipu = useQuipu();
+  const queries = useQueryClient();
+  return useCallback(
+    async (act: ActOnAll) => {
+      const hide = act.show?.();
+      const written: Written[] = [];
+      let refused: unknown;
+      const waiting = [...act.runs];
+      const work = async () => {
+        for (let run = waiting.shift(); run; run = waiting.shift()) {
+          try {
+            written.push(await run());
+          } catch (error) {
+            refused = error;
+          }
+        }
+      };
+      const running = Promise.all(Array.from({ length: AT_ONCE }, work));
+      const one: Done = { settled: running };
+      done.push(one);
+      await running;
+      // What was not done goes back to how it was; what was done is then put in its place again.
+      if (refused !== undefined) hide?.();
+      for (const each of written) act.after?.(each);
+      const first = written.find((each) => each.event.undo);
+      if (first) {
+        one.others = written.flatMap((each) =>
+          each !== first && each.event.undo && each.event.operation_id
+            ? [each.event.operation_id]
+            : [],
+        );
+        sayDone(quipu, queries, { ...act, run: () => Promise.resolve(first) }, first, one);
+      } else drop(one);
+      if (refused !== undefined) showToast({ text: sentenceOf(refused), tone: "bad" });
     },
     [quipu, queries],
   );
@@ -92,8 +144,15 @@ async function takeBack(quipu: Quipu, queries: QueryClient, operation: string): 
   if (own?.toast !== undefined) dropToast(own.toast);
   try {
     const written = await quipu.operations.undo(operation);
-    showToast({ text: t("shell.undo.undone"), about: written.memory?.content });
-    await refreshMemories(queries, quipu, written.event.memory_ids);
+    const ids = [...written.event.memory_ids];
+    for (const other of own?.others ?? []) {
+      ids.push(...(await quipu.operations.undo(other)).event.memory_ids);
+    }
+    showToast({
+      text: t("shell.undo.undone"),
+      about: own?.others?.length ? undefined : written.memory?.content,
+    });
+    await refreshMemories(queries, quipu, ids);
   } catch (error) {
     showToast({ text: sentenceOf(error), tone: "bad" });
   }

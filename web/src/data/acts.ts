@@ -10,6 +10,19 @@ import { useAct } from "../app/undo.tsx";
 import { t } from "../i18n/index.ts";
 import { patchMemories, putMemory } from "./store.ts";
 
+/** What a change will look like, as far as a list shows it. */
+function shownAs(memory: MemoryView, changes: UpdateMemory): Partial<MemoryView> {
+  return {
+    content: changes.content ?? memory.content,
+    domain: changes.domain === undefined ? memory.domain : changes.domain,
+    force: changes.force ?? memory.force,
+    key: changes.key === undefined ? memory.key : changes.key,
+    value: changes.value === undefined ? memory.value : changes.value,
+    valid_from: changes.valid_from ?? memory.valid_from,
+    valid_until: changes.valid_until === undefined ? memory.valid_until : changes.valid_until,
+  };
+}
+
 export function useMemoryActs() {
   const quipu = useQuipu();
   const queries = useQueryClient();
@@ -43,7 +56,7 @@ export function useMemoryActs() {
         act({
           say: t("memory.did.update"),
           about: changes.content ?? memory.content,
-          show: as(memory, { content: changes.content ?? memory.content, updated_at: now() }),
+          show: as(memory, { ...shownAs(memory, changes), updated_at: now() }),
           run: () => quipu.memories.update(memory.id, changes, { ifMatch: memory }),
           after: keep,
         }),

@@ -47,10 +47,21 @@ export function select(memories: readonly MemoryView[], filter: Filter): MemoryV
   );
 }
 
+/** What is searched in a memory. A changed memory is another object, so this is never out of date. */
+const texts = new WeakMap<MemoryView, string>();
+
+function textOf(memory: MemoryView): string {
+  let text = texts.get(memory);
+  if (text === undefined) {
+    const { content, summary, domain, key, tags } = memory;
+    text = plain(`${content} ${summary ?? ""} ${domain ?? ""} ${key ?? ""} ${tags.join(" ")}`);
+    texts.set(memory, text);
+  }
+  return text;
+}
+
 function occur(words: string[], memory: MemoryView): boolean {
-  const text = plain(
-    `${memory.content} ${memory.summary ?? ""} ${memory.domain ?? ""} ${memory.tags.join(" ")}`,
-  );
+  const text = textOf(memory);
   return words.every((word) => text.includes(word));
 }
 
@@ -80,9 +91,9 @@ export function group(
 
 /** The latest change first; what was made in the same instant stays in the order of its ids. */
 export function newest(memories: readonly MemoryView[]): MemoryView[] {
-  return [...memories].sort(
-    (a, b) => b.updated_at.localeCompare(a.updated_at) || b.id.localeCompare(a.id),
-  );
+  // Compared as plain letters: all are digits, and asking a language is twenty times slower.
+  const later = (a: string, b: string) => (a < b ? 1 : a > b ? -1 : 0);
+  return [...memories].sort((a, b) => later(a.updated_at, b.updated_at) || later(a.id, b.id));
 }
 
 /** How often each word of a field occurs, for badges and filters. */

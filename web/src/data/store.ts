@@ -17,6 +17,19 @@ export interface Memories {
   complete: boolean;
 }
 
+/**
+ * A list with every status has a row for each stretch of time in which a memory said something else. The
+ * one that stands speaks for the memory, wherever in the list it comes.
+ */
+export function putRow(byId: Map<string, MemoryView>, row: MemoryView): void {
+  const there = byId.get(row.id);
+  if (!there || rank(row) > rank(there)) byId.set(row.id, row);
+}
+
+function rank({ status }: MemoryView): number {
+  return status === "active" ? 2 : status === "superseded" ? 0 : 1;
+}
+
 /** What changed while pages were being read; they are of the list as it was at first. */
 const changing = new Set<Set<string>>();
 
@@ -32,7 +45,7 @@ export async function readMemories(
   try {
     const list = quipu.memories.list({ status: "all", limit: PAGE }, { signal });
     for await (const page of list.pages()) {
-      for (const memory of page.data) byId.set(memory.id, memory);
+      for (const memory of page.data) putRow(byId, memory);
       // A second reading replaces the first when it is whole, so that nothing flickers.
       if (!queries.getQueryData<Memories>(MEMORIES)?.complete) {
         queries.setQueryData<Memories>(MEMORIES, { byId: new Map(byId), complete: false });

@@ -1,5 +1,6 @@
 import { Tabs as Base } from "@base-ui/react/tabs";
 import { type ReactNode, useEffect, useRef } from "react";
+import { classes } from "./classes.ts";
 
 export interface Tab<T extends string> {
   value: T;
@@ -14,12 +15,15 @@ export function Tabs<T extends string>({
   value,
   tabs,
   onChange,
+  flush,
   children,
 }: {
   label: string;
   value: T;
   tabs: readonly Tab<T>[];
   onChange: (value: T) => void;
+  /** In a page without room around its content: the tabs then begin where its title does. */
+  flush?: boolean;
   children: ReactNode;
 }) {
   const list = useRef<HTMLDivElement>(null);
@@ -36,7 +40,10 @@ export function Tabs<T extends string>({
         ref={list}
         aria-label={label}
         activateOnFocus
-        className="relative flex shrink-0 gap-1 overflow-x-auto border-b"
+        className={classes(
+          "relative flex shrink-0 gap-1 overflow-x-auto border-b",
+          flush && "px-1.5 sm:px-3.5",
+        )}
       >
         {tabs.map((tab) => (
           <Base.Tab

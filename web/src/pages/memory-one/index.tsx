@@ -1,81 +1,97 @@
-/** One memory: what it says, since when, and where it came from. */
-
-import { type MemoryView, QuipuError } from "@quipu/client";
-import { getRouteApi } from "@tanstack/react-router";
-import { ProblemCard } from "../../app/problems.tsx";
+/** One memory on a page of its own: what it says, since when, and where it came from. */
+import type { MemoryView } from "@quipu/client";
+import { getRouteApi, Link, useNavigate } from "@tanstack/react-router";
+import { ArrowLeft } from "lucide-react";
+import { useCallback } from "react";
 import { useShortcuts } from "../../app/shortcuts.tsx";
-import { useMemoryActs } from "../../data/acts.ts";
 import { useMemory } from "../../data/memories.ts";
-import { sourceOf } from "../../data/select.ts";
-import { known, t } from "../../i18n/index.ts";
-import { Badge } from "../../ui/badge.tsx";
-import { Button } from "../../ui/button.tsx";
+import { t } from "../../i18n/index.ts";
+import { buttonClasses } from "../../ui/button.tsx";
 import { Card } from "../../ui/card.tsx";
-import { EmptyState } from "../../ui/empty-state.tsx";
-import { Kbd } from "../../ui/kbd.tsx";
 import { Page } from "../../ui/page.tsx";
-import { Spinner } from "../../ui/spinner.tsx";
-import { Force, SourceIcon, Tier } from "../../ui/standing.tsx";
-import { Time } from "../../ui/time.tsx";
+import { DoingContext, useDoables, useDoingOf } from "../memory/doing.ts";
+import { PastBanner } from "../memory/past-banner.tsx";
+import { DomainNames, useDomainNames } from "../memory/words.ts";
+import { Detail } from "./detail.tsx";
 
 const route = getRouteApi("/memory/$id");
 
 export default function OneMemoryPage() {
   const { id } = route.useParams();
-  const { as_of, known_at } = route.useSearch();
-  const memory = useMemory(id, { as_of, known_at });
-  if (memory.error instanceof QuipuError && memory.error.status === 404) {
-    return (
-      <Page title={t("memory.one")}>
-        <EmptyState title={t("memory.gone")} text={t("memory.goneText")} />
-      </Page>
-    );
-  }
-  return (
-    <Page title={t("memory.one")}>
-      {memory.error && <ProblemCard error={memory.error} retry={() => void memory.refetch()} />}
-      {memory.isPending && <Spinner page />}
-      {memory.data && (
-        <Card className="max-w-3xl" title={t("memory.one")} actions={<Acts memory={memory.data} />}>
-          <p dir="auto" className="text-base">
-            {memory.data.content}
-          </p>
-          <div className="mt-3 flex flex-wrap items-center gap-x-4 gap-y-2 text-[0.8125rem] text-muted">
-            {memory.data.status !== "active" && (
-              <Badge tone="warn">{statusWord(memory.data)}</Badge>
-            )}
-            <Tier tier={memory.data.tier} />
-            <Force force={memory.data.force} words />
-            <SourceIcon source={sourceOf(memory.data)} words />
-            <Time at={memory.data.updated_at} />
-          </div>
-        </Card>
-      )}
-    </Page>
+  const { as_of, known_at, tab } = route.useSearch();
+  const navigate = useNavigate();
+  const then = as_of || known_at ? { as_of, known_at } : undefined;
+  const memory = useMemory(id, then ?? {});
+  const names = useDomainNames();
+  const show = useCallback(
+    (part?: string) =>
+      void navigate({
+        to: "/memory/$id",
+        params: { id },
+        search: (was) => ({ ...was, tab: part }),
+        replace: true,
+      }),
+    [navigate, id],
   );
-}
-
-function statusWord(memory: MemoryView): string {
-  const key = `memory.status.${memory.status}`;
-  return known(key) ? t(key) : memory.status;
-}
-
-/** What can be done to it, by button and by key. */
-function Acts({ memory }: { memory: MemoryView }) {
-  const { confirm, forget, delete: trash, restore } = useMemoryActs();
-  const active = memory.status === "active";
-  const acts = active
-    ? [
-        { keys: "c", label: t("memory.act.confirm"), run: () => void confirm(memory) },
-        { keys: "f", label: t("memory.act.forget"), run: () => void forget(memory) },
-        { keys: "d", label: t("memory.act.delete"), run: () => void trash(memory) },
-      ]
-    : [{ keys: "r", label: t("memory.act.restore"), run: () => void restore(memory) }];
-  useShortcuts(t("memory.one"), acts);
-  return acts.map((act) => (
-    <Button key={act.keys} small onClick={act.run}>
-      {act.label}
-      <Kbd keys={act.keys} />
-    </Button>
-  ));
+  const doables = useDoables(
+    useCallback(() => show("edit"), [show]),
+    useCallback(
+      (of: string) => void navigate({ to: "/sources", search: { memory: of } }),
+      [navigate],
+    ),
+  );
+  const doing = useDoingOf(doables, then !== undefined);
+  const fit: readonly { key: string; label: string; run: (memory: MemoryView) => void }[] =
+    memory.data
+      ? doing.actsOn(memory.data).map((one) => ({
+          key: one.key,
+          label: one.label,
+          run: (of) => one.run(of, (_, part) => show(part)),
+        }))
+      : [];
+  const back = () => void navigate({ to: "/memory" });
+  useShortcuts(t("memory.one"), [
+    ...fit.map((one) => ({
+      keys: one.key,
+      label: one.label,
+      run: () => memory.data && one.run(memory.data),
+    })),
+    { keys: "Escape", label: t("memory.backToList"), run: back, quiet: true },
+  ]);
+  return (
+    <DoingContext value={doing}>
+      <DomainNames value={names}>
+        <Page
+          title={t("memory.one")}
+          actions={
+            <Link to="/memory" className={buttonClasses("quiet", true)}>
+              <ArrowLeft size={14} aria-hidden className="rtl:rotate-180" />
+              {t("memory.backToList")}
+            </Link>
+          }
+        >
+          {then && (
+            <div className="mb-3 max-w-3xl overflow-hidden rounded-card border">
+              <PastBanner
+                then={then}
+                onBack={() =>
+                  void navigate({ to: "/memory/$id", params: { id }, search: {}, replace: true })
+                }
+              />
+            </div>
+          )}
+          <Card className="max-w-3xl">
+            <Detail
+              key={id}
+              id={id}
+              then={then}
+              part={tab}
+              onErased={back}
+              onEdited={() => show()}
+            />
+          </Card>
+        </Page>
+      </DomainNames>
+    </DoingContext>
+  );
 }

@@ -1,74 +1,279 @@
 /** Everything that is known, as one filtered set with several views. */
-import { useNavigate } from "@tanstack/react-router";
-import { Layers } from "lucide-react";
+import type { MemoryView } from "@quipu/client";
+import { getRouteApi, useNavigate, useRouter } from "@tanstack/react-router";
+import { History, Plus } from "lucide-react";
+import { lazy, Suspense, useCallback, useDeferredValue, useEffect, useRef, useState } from "react";
 import { ProblemCard } from "../../app/problems.tsx";
-import { useSignIn } from "../../app/sign-in.tsx";
-import { useMemories } from "../../data/memories.ts";
-import { newest, select, sourceOf } from "../../data/select.ts";
+import { useShortcuts } from "../../app/shortcuts.tsx";
 import { t } from "../../i18n/index.ts";
-import { Badge } from "../../ui/badge.tsx";
-import { EmptyState } from "../../ui/empty-state.tsx";
+import { Button } from "../../ui/button.tsx";
+import { IconButton } from "../../ui/icon-button.tsx";
 import { Page } from "../../ui/page.tsx";
 import { Skeleton } from "../../ui/skeleton.tsx";
-import { Force, SourceIcon, Tier } from "../../ui/standing.tsx";
-import { Time } from "../../ui/time.tsx";
+import { Tabs } from "../../ui/tabs.tsx";
+import { Composer } from "./composer.tsx";
+import { DoingContext, doOnCurrent, useDoables, useDoingOf } from "./doing.ts";
+import { FirstVisit } from "./empty.tsx";
+import { FilterChips, FilterMenu, SearchBox } from "./filters.tsx";
+import { Marks, MarksContext } from "./marks.ts";
+import { PastBanner } from "./past-banner.tsx";
+import { type MemorySearch, VIEWS } from "./search.ts";
+import { SelectionBar } from "./selection.tsx";
+import { TABS, type Tab, tabOf, thenOf, useSet } from "./set.ts";
+import { ViewSwitch } from "./view-switch.tsx";
+import { Shown } from "./views.tsx";
+import { DomainNames, useDomainNames } from "./words.ts";
+
+const route = getRouteApi("/memory");
+// What not everybody asks for comes when it is asked for.
+const SidePanel = lazy(async () => ({ default: (await import("./panel.tsx")).SidePanel }));
+const TimeSliders = lazy(async () => ({ default: (await import("./times.tsx")).TimeSliders }));
+/** How long the typing has to rest before the address says it. */
+const REST = 400;
 
 export default function MemoryPage() {
-  const { all, complete, error, refetch } = useMemories();
-  const signIn = useSignIn();
-  const navigate = useNavigate();
-  const shown = newest(select(all, { status: ["active"] }));
-  const note = t(complete ? "memory.count" : "memory.loading", { count: shown.length });
+  const search = route.useSearch();
+  const navigate = useNavigate({ from: "/memory" });
+  const router = useRouter();
+  const [marks] = useState(() => new Marks());
+  const [typed, setTyped] = useState(search.text ?? "");
+  const [adding, setAdding] = useState(false);
+  const [looking, setLooking] = useState(false);
+  const box = useRef<HTMLInputElement>(null);
+  const text = useDeferredValue(typed);
+  const set = useSet(search, text);
+  const names = useDomainNames();
+  const then = thenOf(search);
+  const tab = tabOf(search);
+  const view = search.view ?? "list";
+
+  const change = useCallback(
+    (part: Partial<MemorySearch>, replace = true) =>
+      void navigate({ search: (was) => ({ ...was, ...part }), replace }),
+    [navigate],
+  );
+  const open = useCallback(
+    (memory: MemoryView, part?: string) => {
+      if (matchMedia("(min-width: 64rem)").matches) return change({ one: memory.id, tab: part });
+      const { as_of, known_at } = router.state.location.search as MemorySearch;
+      void navigate({
+        to: "/memory/$id",
+        params: { id: memory.id },
+        search: { tab: part, as_of, known_at },
+      });
+    },
+    [change, navigate, router],
+  );
+  const sources = useCallback(
+    (id: string) => void navigate({ to: "/sources", search: { memory: id } }),
+    [navigate],
+  );
+  const doables = useDoables(
+    useCallback((id: string) => marks.edit(id), [marks]),
+    sources,
+    useCallback((id: string) => marks.toggle(id), [marks]),
+  );
+  const doing = useDoingOf(doables, then !== undefined);
+
+  // The address follows what is typed, and what is typed follows the address when somebody goes back.
+  useEffect(() => {
+    const rest = setTimeout(() => {
+      if (typed !== (search.text ?? "")) change({ text: typed || undefined });
+    }, REST);
+    return () => clearTimeout(rest);
+  }, [typed, search.text, change]);
+  const lastText = useRef(search.text);
+  useEffect(() => {
+    if (search.text !== lastText.current && document.activeElement !== box.current)
+      setTyped(search.text ?? "");
+    lastText.current = search.text;
+  }, [search.text]);
+
+  useEffect(() => marks.show(search.one), [marks, search.one]);
+
+  const clear = () => {
+    setTyped("");
+    void navigate({ search: ({ view: stays, group }) => ({ view: stays, group }) });
+  };
+  const back = () => {
+    setLooking(false);
+    change({ as_of: undefined, known_at: undefined });
+  };
+  const on = (name: string) => doOnCurrent(name, marks, set.byId, doing, open);
+  useShortcuts(t("memory.keys"), [
+    { keys: "j", label: t("memory.key.down"), run: () => marks.move(1), quiet: true },
+    { keys: "k", label: t("memory.key.up"), run: () => marks.move(-1), quiet: true },
+    {
+      keys: "Enter",
+      label: t("memory.key.open"),
+      quiet: true,
+      run: () => {
+        const memory = marks.current && set.byId.get(marks.current);
+        if (memory) open(memory);
+      },
+    },
+    ...doables.map((one) => ({
+      keys: one.key,
+      label: one.label,
+      run: () => on(one.name),
+      quiet: true,
+    })),
+    { keys: "n", label: t("memory.act.add"), run: () => setAdding(true) },
+    { keys: "/", label: t("memory.filter"), run: () => box.current?.focus() },
+    { keys: "t", label: t("memory.past.title"), run: () => (then ? back() : setLooking(!looking)) },
+    ...VIEWS.map((one) => ({
+      keys: `v ${one[0]}`,
+      label: t("memory.key.view", { view: t(`memory.view.${one}`) }),
+      run: () => change({ view: one }, false),
+    })),
+    {
+      keys: "Escape",
+      label: t("memory.key.close"),
+      quiet: true,
+      run: () => {
+        if (marks.selected.size > 0) marks.select([]);
+        else if (search.one) {
+          change({ one: undefined, tab: undefined });
+          marks.go(marks.current);
+        }
+      },
+    },
+  ]);
+
+  const never = set.complete && set.all.length === 0 && !then;
+  const note = t(set.complete ? "memory.count" : "memory.loading", { count: set.shown.length });
   return (
-    <Page title={t("memory.title")} note={note} flush>
-      {error ? (
-        <div className="px-6">
-          <ProblemCard error={error} retry={() => void refetch()} />
-        </div>
-      ) : !complete && all.length === 0 ? (
-        <Skeleton />
-      ) : all.length === 0 ? (
-        <EmptyState
-          icon={<Layers size={20} aria-hidden />}
-          title={t("memory.empty.title")}
-          text={t("memory.empty.text")}
-          snippet={firstCurl(signIn.user)}
-        />
-      ) : (
-        <ul className="border-t">
-          {shown.slice(0, 200).map((memory) => (
-            <li key={memory.id} className="border-b">
-              <button
-                type="button"
-                onClick={() => void navigate({ to: "/memory/$id", params: { id: memory.id } })}
-                className="flex min-h-row w-full items-center gap-3 px-4 text-start -outline-offset-2 hover:bg-hover sm:px-6"
+    <MarksContext value={marks}>
+      <DoingContext value={doing}>
+        <DomainNames value={names}>
+          <Page
+            title={t("memory.title")}
+            note={never ? undefined : note}
+            flush
+            actions={
+              <>
+                <ViewSwitch view={view} onChange={(next) => change({ view: next }, false)} />
+                <IconButton
+                  label={t("memory.past.title")}
+                  shortcut="t"
+                  aria-pressed={looking || then !== undefined}
+                  onClick={() => (then ? back() : setLooking(!looking))}
+                >
+                  <History size={16} aria-hidden />
+                </IconButton>
+                <Button small onClick={() => setAdding(true)}>
+                  <Plus size={14} aria-hidden />
+                  <span className="max-sm:sr-only">{t("memory.act.add")}</span>
+                </Button>
+              </>
+            }
+          >
+            {adding && <Composer onDone={() => setAdding(false)} />}
+            {set.error ? (
+              <div className="px-4 sm:px-6">
+                <ProblemCard error={set.error} retry={set.refetch} />
+              </div>
+            ) : never ? (
+              <div className="overflow-y-auto">
+                <FirstVisit onAdd={() => setAdding(true)} />
+              </div>
+            ) : !set.complete && set.all.length === 0 ? (
+              <Skeleton rows={12} />
+            ) : (
+              <Tabs
+                flush
+                label={t("memory.tabs")}
+                value={tab}
+                tabs={TABS.map((one) => ({
+                  value: one,
+                  label: t(`memory.tab.${one}`),
+                  count: set.counts[one],
+                }))}
+                onChange={(next) => change(searchOf(next))}
               >
-                <Force force={memory.force} />
-                <span dir="auto" className="min-w-0 flex-1 truncate">
-                  {memory.content}
-                </span>
-                {memory.domain && <Badge>{memory.domain}</Badge>}
-                <span className="max-sm:hidden">
-                  <Tier tier={memory.tier} />
-                </span>
-                <SourceIcon source={sourceOf(memory)} />
-                <span className="w-20 text-end text-[0.8125rem] text-muted max-sm:hidden">
-                  <Time at={memory.updated_at} />
-                </span>
-              </button>
-            </li>
-          ))}
-        </ul>
-      )}
-    </Page>
+                {(looking || then) && (
+                  <Suspense>
+                    <TimeSliders all={set.all} then={then} onThen={change} onClose={back} />
+                  </Suspense>
+                )}
+                {then && <PastBanner then={then} onBack={back} />}
+                <div className="flex items-center gap-x-2 gap-y-1.5 px-4 py-2 max-md:flex-col max-md:items-stretch sm:px-6">
+                  <SearchBox
+                    box={box}
+                    text={typed}
+                    onText={(next) => {
+                      setTyped(next);
+                      if (!next) change({ how: undefined, text: undefined });
+                    }}
+                    meaning={search.how === "meaning"}
+                    onMeaning={(by) =>
+                      change({ how: by ? "meaning" : undefined, text: typed || undefined })
+                    }
+                    onLeave={() => marks.go(marks.current ?? marks.order[0])}
+                  />
+                  <div className="flex flex-wrap items-center gap-1.5 max-md:-mx-4 max-md:flex-nowrap max-md:overflow-x-auto max-md:px-4">
+                    <FilterChips
+                      all={set.all}
+                      search={search}
+                      change={change}
+                      standing={tab !== "forgotten" && tab !== "trashed"}
+                    />
+                    {view === "list" && search.how !== "meaning" && (
+                      <FilterMenu
+                        name={t("memory.groupBy")}
+                        value={search.group}
+                        any={t("memory.field.category")}
+                        choices={[{ value: "domain", text: t("memory.field.domain") }]}
+                        onChange={(group) => change({ group })}
+                      />
+                    )}
+                    {view === "timeline" && (
+                      <FilterMenu
+                        name={t("memory.by.name")}
+                        value={search.by}
+                        any={t("memory.by.true")}
+                        choices={[{ value: "learned", text: t("memory.by.learned") }]}
+                        onChange={(by) => change({ by })}
+                      />
+                    )}
+                  </div>
+                </div>
+                <SelectionBar byId={set.byId} />
+                <div className="flex min-h-0 flex-1">
+                  <div className="flex min-h-0 min-w-0 flex-1 flex-col">
+                    <Shown
+                      set={set}
+                      search={search}
+                      change={change}
+                      onOpen={open}
+                      onClear={clear}
+                    />
+                  </div>
+                  {search.one && (
+                    <Suspense>
+                      <SidePanel
+                        id={search.one}
+                        then={then}
+                        part={search.tab}
+                        onClose={() => {
+                          change({ one: undefined, tab: undefined });
+                          marks.go(marks.current);
+                        }}
+                      />
+                    </Suspense>
+                  )}
+                </div>
+              </Tabs>
+            )}
+          </Page>
+        </DomainNames>
+      </DoingContext>
+    </MarksContext>
   );
 }
 
-/** Something to run that makes the first memory, with the real address. */
-function firstCurl(user: string): string {
-  const lines = [`curl ${location.origin}/api/memory`];
-  if (user !== "me") lines.push(`  -H 'X-Quipu-User: ${user}'`);
-  lines.push("  -H 'content-type: application/json'");
-  lines.push(`  -d '{"content": "I only do index funds"}'`);
-  return lines.join(" \\\n");
+/** What a tab writes into the address. */
+function searchOf(tab: Tab): Partial<MemorySearch> {
+  if (tab === "forgotten" || tab === "trashed") return { status: tab, force: undefined };
+  return { status: undefined, force: tab === "all" ? undefined : tab };
 }

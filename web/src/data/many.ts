@@ -1,0 +1,58 @@
+/** The same done to several memories: shown at once, sent one by one, and undone together. */
+import type { MemoryView, Written } from "@quipu/client";
+import { useQueryClient } from "@tanstack/react-query";
+import { useMemo } from "react";
+import { useQuipu } from "../app/session.tsx";
+import { useActOnAll } from "../app/undo.tsx";
+import { t } from "../i18n/index.ts";
+import { patchMemories, putMemory } from "./store.ts";
+
+export function useManyActs() {
+  const quipu = useQuipu();
+  const queries = useQueryClient();
+  const actOnAll = useActOnAll();
+  return useMemo(() => {
+    const run = (
+      memories: readonly MemoryView[],
+      say: string,
+      change: Partial<MemoryView>,
+      each: (memory: MemoryView) => Promise<Written>,
+    ) =>
+      actOnAll({
+        say,
+        about: t("memory.count", { count: memories.length }),
+        show: () =>
+          patchMemories(queries, (byId) => {
+            for (const memory of memories) byId.set(memory.id, { ...memory, ...change });
+          }),
+        runs: memories.map((memory) => () => each(memory)),
+        after: ({ memory }) => memory && putMemory(queries, memory),
+      });
+    return {
+      confirm: (memories: readonly MemoryView[]) =>
+        run(
+          memories,
+          t("memory.did.confirm"),
+          { last_confirmed_at: new Date().toISOString() },
+          ({ id }) => quipu.memories.confirm(id),
+        ),
+      forget: (memories: readonly MemoryView[]) =>
+        run(memories, t("memory.did.forget"), { status: "forgotten" }, ({ id }) =>
+          quipu.memories.forget(id),
+        ),
+      delete: (memories: readonly MemoryView[]) =>
+        run(memories, t("memory.did.delete"), { status: "trashed" }, ({ id }) =>
+          quipu.memories.delete(id),
+        ),
+      restore: (memories: readonly MemoryView[]) =>
+        run(memories, t("memory.did.restore"), { status: "active" }, ({ id }) =>
+          quipu.memories.restore(id),
+        ),
+      /** It was always about this; so it is a correction, not a change of the world. */
+      move: (memories: readonly MemoryView[], domain: string | null) =>
+        run(memories, t("memory.did.move"), { domain }, ({ id }) =>
+          quipu.memories.update(id, { domain, mode: "correction" }),
+        ),
+    };
+  }, [quipu, queries, actOnAll]);
+}

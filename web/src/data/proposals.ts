@@ -1,0 +1,43 @@
+/** Answers to what was proposed. A yes carries the digest of the words that the person was shown. */
+import type { EditMemory, MemoryView } from "@quipu/client";
+import { useQueryClient } from "@tanstack/react-query";
+import { useMemo } from "react";
+import { useQuipu } from "../app/session.tsx";
+import { useAct } from "../app/undo.tsx";
+import { t } from "../i18n/index.ts";
+import { patchMemories, putMemory } from "./store.ts";
+
+export function useProposalActs() {
+  const quipu = useQuipu();
+  const queries = useQueryClient();
+  const act = useAct();
+  return useMemo(() => {
+    const show = (memory: MemoryView, change: Partial<MemoryView> | null) => () =>
+      patchMemories(queries, (byId) => {
+        if (change) byId.set(memory.id, { ...memory, ...change });
+        else byId.delete(memory.id);
+      });
+    return {
+      accept: (memory: MemoryView, edits?: EditMemory) =>
+        act({
+          say: t("memory.did.accept"),
+          about: edits?.content ?? memory.content,
+          show: show(memory, {
+            status: "active",
+            content: edits?.content ?? memory.content,
+            updated_at: new Date().toISOString(),
+          }),
+          run: () => quipu.memories.confirm(memory.id, { sha256: memory.sha256, edits }),
+          after: (written) => written.memory && putMemory(queries, written.memory),
+        }),
+      reject: (memory: MemoryView) =>
+        act({
+          say: t("memory.did.reject"),
+          about: memory.content,
+          show: show(memory, null),
+          run: () => quipu.memories.confirm(memory.id, { confirm: false }),
+          after: (written) => written.memory && putMemory(queries, written.memory),
+        }),
+    };
+  }, [quipu, queries, act]);
+}

@@ -1,0 +1,260 @@
+/** All there is about one memory, in the panel beside the list and on a page of its own. */
+import { type MemoryView, QuipuError } from "@quipu/client";
+import { Link, useRouter } from "@tanstack/react-router";
+import { Eraser, FileSearch, MessageSquareText } from "lucide-react";
+import { type ReactNode, useEffect, useRef, useState } from "react";
+import { ProblemCard } from "../../app/problems.tsx";
+import { useMemory } from "../../data/memories.ts";
+import type { Then } from "../../data/past.ts";
+import { sourceOf } from "../../data/select.ts";
+import { t } from "../../i18n/index.ts";
+import { Badge } from "../../ui/badge.tsx";
+import { Button, buttonClasses } from "../../ui/button.tsx";
+import { EmptyState } from "../../ui/empty-state.tsx";
+import { Kbd } from "../../ui/kbd.tsx";
+import { Spinner } from "../../ui/spinner.tsx";
+import { Force, SourceIcon, Tier } from "../../ui/standing.tsx";
+import { useDoing } from "../memory/doing.ts";
+import { EditForm } from "../memory/edit.tsx";
+import { Proposal } from "../memory/proposals.tsx";
+import { wordOf } from "../memory/words.ts";
+import { Erase } from "./erase.tsx";
+import { Facts } from "./facts.tsx";
+import { HistorySteps } from "./history.tsx";
+import { Links } from "./links.tsx";
+
+export function Detail({
+  id,
+  then,
+  part,
+  onErased,
+  onEdited,
+}: {
+  id: string;
+  then?: Then;
+  /** Which part was asked for: `history`, or `edit`. */
+  part?: string;
+  onErased: () => void;
+  onEdited?: () => void;
+}) {
+  const memory = useMemory(id, then ?? {});
+  // Kept while it is being erased, because afterwards there is nothing left to ask for.
+  const [erasing, setErasing] = useState<MemoryView>();
+  const gone = memory.error instanceof QuipuError && memory.error.status === 404;
+  return (
+    <>
+      {gone && !erasing && (
+        <EmptyState
+          title={t(then ? "memory.notYet" : "memory.gone")}
+          text={t(then ? "memory.notYetText" : "memory.goneText")}
+        />
+      )}
+      {memory.error && !gone && (
+        <ProblemCard error={memory.error} retry={() => void memory.refetch()} />
+      )}
+      {memory.isPending && !memory.data && <Spinner page />}
+      {memory.data && !gone && (
+        <About
+          memory={memory.data}
+          readOnly={then !== undefined}
+          part={part}
+          onErase={() => setErasing(memory.data)}
+          onEdited={onEdited}
+        />
+      )}
+      {erasing && (
+        <Erase memory={erasing} onClose={() => setErasing(undefined)} onErased={onErased} />
+      )}
+    </>
+  );
+}
+
+function About({
+  memory,
+  readOnly,
+  part,
+  onErase,
+  onEdited,
+}: {
+  memory: MemoryView;
+  readOnly: boolean;
+  part: string | undefined;
+  onErase: () => void;
+  onEdited: (() => void) | undefined;
+}) {
+  const [editing, setEditing] = useState(part === "edit");
+  useEffect(() => {
+    if (part === "edit") setEditing(true);
+  }, [part]);
+  return (
+    <div className="flex flex-col gap-5">
+      <div className="flex flex-col gap-3">
+        {editing && !readOnly ? (
+          <EditForm
+            memory={memory}
+            onDone={() => {
+              setEditing(false);
+              onEdited?.();
+            }}
+          />
+        ) : (
+          <p dir="auto" className="text-base leading-snug whitespace-pre-wrap">
+            {memory.content}
+          </p>
+        )}
+        <div className="flex flex-wrap items-center gap-x-3 gap-y-1.5 text-[0.8125rem] text-muted">
+          {memory.status !== "active" && (
+            <Badge tone="warn">{wordOf("status", memory.status)}</Badge>
+          )}
+          <Tier tier={memory.tier} />
+          <Force force={memory.force} words />
+          <SourceIcon source={sourceOf(memory)} words />
+        </div>
+        <Acts memory={memory} readOnly={readOnly} onEdit={() => setEditing(true)} />
+      </div>
+      {memory.detail && (
+        <Part title={t("memory.field.detail")}>
+          <p dir="auto" className="whitespace-pre-wrap text-muted">
+            {memory.detail}
+          </p>
+        </Part>
+      )}
+      <Facts memory={memory} />
+      <Provenance memory={memory} />
+      <Links memory={memory} readOnly={readOnly} />
+      <HistoryPart memory={memory} readOnly={readOnly} asked={part === "history"} />
+      {!readOnly && (
+        <div className="border-t pt-3">
+          <Button small look="quiet" className="!text-bad" onClick={onErase}>
+            <Eraser size={14} aria-hidden />
+            {t("memory.act.erase")}
+          </Button>
+        </div>
+      )}
+    </div>
+  );
+}
+
+/** What has a place of its own here, or belongs to rows. */
+const ELSEWHERE = ["history", "sources", "select"];
+
+/** What can be done to it, as buttons that name their keys, and the way to have it done by talking. */
+function Acts({
+  memory,
+  readOnly,
+  onEdit,
+}: {
+  memory: MemoryView;
+  readOnly: boolean;
+  onEdit: () => void;
+}) {
+  const router = useRouter();
+  const doing = useDoing();
+  const acts = doing.actsOn(memory).filter(({ name }) => !ELSEWHERE.includes(name));
+  if (memory.status === "proposed" && !readOnly) {
+    return (
+      <ul>
+        <Proposal memory={memory} />
+      </ul>
+    );
+  }
+  if (acts.length === 0) return null;
+  const ask = `/chat?about=${encodeURIComponent(memory.id)}`;
+  return (
+    <div className="flex flex-wrap items-center gap-1.5">
+      {acts.map((act) => (
+        <Button
+          key={act.name}
+          small
+          onClick={() => (act.name === "edit" ? onEdit() : act.run(memory, () => {}))}
+        >
+          {act.label}
+          <Kbd keys={act.key} />
+        </Button>
+      ))}
+      {memory.status === "active" && (
+        <a
+          href={ask}
+          onClick={(event) => {
+            if (event.metaKey || event.ctrlKey || event.shiftKey) return;
+            event.preventDefault();
+            router.history.push(ask);
+          }}
+          className={buttonClasses("quiet", true)}
+        >
+          <MessageSquareText size={14} aria-hidden />
+          {t("memory.ask")}
+        </a>
+      )}
+    </div>
+  );
+}
+
+export function Part({ title, children }: { title: ReactNode; children: ReactNode }) {
+  return (
+    <section className="flex flex-col gap-2">
+      <h3 className="text-xs font-medium text-muted">{title}</h3>
+      {children}
+    </section>
+  );
+}
+
+/** Where it came from, in short; the Sources page has the whole way. */
+function Provenance({ memory }: { memory: MemoryView }) {
+  return (
+    <Part title={t("memory.part.provenance")}>
+      {memory.evidence.map((one) => (
+        <blockquote
+          key={`${one.turn_id ?? ""} ${one.description}`}
+          dir="auto"
+          className="border-s-2 border-line ps-2.5 text-muted"
+        >
+          {one.description}
+        </blockquote>
+      ))}
+      {memory.reasoning && (
+        <p dir="auto" className="text-muted">
+          {memory.reasoning}
+        </p>
+      )}
+      {memory.evidence.length === 0 && !memory.reasoning && (
+        <p className="text-muted">{t(`memory.provenance.${sourceOf(memory)}`)}</p>
+      )}
+      <div>
+        <Link to="/sources" search={{ memory: memory.id }} className={buttonClasses("plain", true)}>
+          <FileSearch size={14} aria-hidden />
+          {t("memory.act.sources")}
+          <Kbd keys="s" />
+        </Link>
+      </div>
+    </Part>
+  );
+}
+
+function HistoryPart({
+  memory,
+  readOnly,
+  asked,
+}: {
+  memory: MemoryView;
+  readOnly: boolean;
+  asked: boolean;
+}) {
+  const place = useRef<HTMLElement>(null);
+  useEffect(() => {
+    if (!asked || !place.current) return;
+    place.current.scrollIntoView({ block: "start" });
+    place.current.focus({ preventScroll: true });
+  }, [asked]);
+  return (
+    <section
+      ref={place}
+      tabIndex={-1}
+      aria-label={t("memory.act.history")}
+      className="flex scroll-mt-2 flex-col gap-2 outline-none"
+    >
+      <h3 className="text-xs font-medium text-muted">{t("memory.act.history")}</h3>
+      <HistorySteps memory={memory} readOnly={readOnly} />
+    </section>
+  );
+}

@@ -1,0 +1,178 @@
+/** The memories by domain, side by side. Left and right go to the next column, up and down along it. */
+import type { MemoryView } from "@quipu/client";
+import { useVirtualizer } from "@tanstack/react-virtual";
+import {
+  type KeyboardEvent,
+  memo,
+  useCallback,
+  useContext,
+  useLayoutEffect,
+  useMemo,
+  useRef,
+} from "react";
+import { type Group, sourceOf } from "../../data/select.ts";
+import { t } from "../../i18n/index.ts";
+import { classes } from "../../ui/classes.ts";
+import { Force, SourceIcon, Tier } from "../../ui/standing.tsx";
+import { Time } from "../../ui/time.tsx";
+import type { Open } from "./doing.ts";
+import { EditForm } from "./edit.tsx";
+import { useMark, useMarks } from "./marks.ts";
+import { Selected, useTakesFocus } from "./row.tsx";
+import { groupsOf } from "./set.ts";
+import { DomainNames } from "./words.ts";
+
+export function Board({ memories, onOpen }: { memories: readonly MemoryView[]; onOpen: Open }) {
+  const marks = useMarks();
+  const columns = useMemo(() => groupsOf(memories, "domain"), [memories]);
+  const place = useRef<HTMLDivElement>(null);
+  useLayoutEffect(() => {
+    const order = columns.flatMap((column) => column.memories.map((memory) => memory.id));
+    const focus = document.activeElement;
+    marks.follow(order, focus === document.body || (place.current?.contains(focus) ?? false));
+  }, [marks, columns]);
+  const press = useCallback(
+    (event: KeyboardEvent) => {
+      const sideways = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
+      if (sideways === undefined) return marks.press(event);
+      event.preventDefault();
+      const onward = document.documentElement.dir === "rtl" ? -sideways : sideways;
+      marks.go(beside(columns, marks.current, onward) ?? marks.current);
+    },
+    [marks, columns],
+  );
+  return (
+    <div
+      ref={place}
+      className="flex min-h-0 flex-1 gap-3 overflow-x-auto overflow-y-hidden border-t bg-sunken p-3 sm:px-6"
+    >
+      {columns.map((column) => (
+        <Column key={column.name} column={column} onOpen={onOpen} onPress={press} />
+      ))}
+    </div>
+  );
+}
+
+/** The memory at the same height in the next column, or the last one there. */
+function beside(columns: readonly Group[], id: string | undefined, by: number) {
+  const at = columns.findIndex((column) => column.memories.some((one) => one.id === id));
+  const height = columns[at]?.memories.findIndex((one) => one.id === id) ?? 0;
+  const next = columns[at + by]?.memories;
+  return next?.[Math.min(height, next.length - 1)]?.id;
+}
+
+type Press = (event: KeyboardEvent) => void;
+
+function Column({ column, onOpen, onPress }: { column: Group; onOpen: Open; onPress: Press }) {
+  const marks = useMarks();
+  const names = useContext(DomainNames);
+  const scroller = useRef<HTMLUListElement>(null);
+  const name = column.name ? (names.get(column.name) ?? column.name) : t("memory.noDomain");
+  const virtual = useVirtualizer({
+    count: column.memories.length,
+    getScrollElement: () => scroller.current,
+    estimateSize: () => 96,
+    getItemKey: (at) => column.memories[at]?.id ?? at,
+    overscan: 4,
+  });
+  // Each column knows its own cards; the one that has the card brings it onto the screen.
+  useLayoutEffect(() => {
+    const before = marks.reveal;
+    marks.reveal = (id) => {
+      const at = column.memories.findIndex((memory) => memory.id === id);
+      if (at === -1) return before(id);
+      virtual.scrollToIndex(at, { align: "auto" });
+      scroller.current?.scrollIntoView({ block: "nearest", inline: "nearest" });
+    };
+    return () => {
+      marks.reveal = before;
+    };
+  }, [marks, column, virtual]);
+  return (
+    <section
+      aria-label={name}
+      className="flex w-72 shrink-0 flex-col rounded-card border bg-canvas max-sm:w-[85vw]"
+    >
+      <h2 className="flex items-center justify-between gap-2 border-b px-3 py-2 font-medium">
+        <bdi className="truncate">{name}</bdi>
+        <span className="text-xs font-normal text-muted tabular-nums">
+          {column.memories.length}
+        </span>
+      </h2>
+      <ul ref={scroller} className="relative min-h-0 flex-1 overflow-y-auto">
+        <li aria-hidden style={{ height: virtual.getTotalSize() }} />
+        {virtual.getVirtualItems().map((place) => {
+          const memory = column.memories[place.index];
+          if (!memory) return null;
+          return (
+            <li
+              key={place.key}
+              data-index={place.index}
+              ref={virtual.measureElement}
+              className="absolute inset-x-0 top-0 px-2 pt-2"
+              style={{ transform: `translateY(${place.start}px)` }}
+            >
+              <MemoryCard memory={memory} onOpen={onOpen} onPress={onPress} />
+            </li>
+          );
+        })}
+      </ul>
+    </section>
+  );
+}
+
+const MemoryCard = memo(function MemoryCard({
+  memory,
+  onOpen,
+  onPress,
+}: {
+  memory: MemoryView;
+  onOpen: Open;
+  onPress: Press;
+}) {
+  const marks = useMarks();
+  const current = useMark((all) => all.current === memory.id);
+  const selected = useMark((all) => all.selected.has(memory.id));
+  const editing = useMark((all) => all.editing === memory.id);
+  const opened = useMark((all) => all.opened === memory.id);
+  const place = useTakesFocus<HTMLButtonElement>(memory.id);
+  if (editing) {
+    return (
+      <div className="rounded-control border bg-surface p-2.5">
+        <EditForm memory={memory} onDone={() => marks.edit(undefined)} />
+      </div>
+    );
+  }
+  return (
+    <button
+      ref={place}
+      type="button"
+      tabIndex={current ? 0 : -1}
+      data-memory={memory.id}
+      aria-current={opened || undefined}
+      onFocus={() => !current && marks.go(memory.id, false)}
+      onKeyDown={onPress}
+      onClick={(event) => {
+        if (event.metaKey || event.ctrlKey) marks.toggle(memory.id);
+        else onOpen(memory);
+      }}
+      className={classes(
+        "flex w-full flex-col gap-2 rounded-control border bg-surface p-2.5 text-start -outline-offset-1 hover:border-strong-line/60",
+        selected && "border-accent bg-accent-soft",
+        opened && !selected && "border-accent",
+      )}
+    >
+      <span dir="auto" className="line-clamp-3 w-full">
+        {memory.content}
+      </span>
+      <span className="flex w-full flex-wrap items-center gap-2 text-xs text-muted">
+        {selected ? <Selected /> : <Force force={memory.force} />}
+        <Tier tier={memory.tier} />
+        <SourceIcon source={sourceOf(memory)} />
+        <span className="ms-auto">
+          <Time at={memory.last_confirmed_at ?? memory.updated_at} />
+        </span>
+      </span>
+    </button>
+  );
+});

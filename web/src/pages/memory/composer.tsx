@@ -1,0 +1,36 @@
+/** One line to save a memory by hand. */
+import { type FormEvent, useState } from "react";
+import { useMemoryActs } from "../../data/acts.ts";
+import { t } from "../../i18n/index.ts";
+import { Button } from "../../ui/button.tsx";
+import { Input } from "../../ui/field.tsx";
+
+export function Composer({ onDone }: { onDone: () => void }) {
+  const { save } = useMemoryActs();
+  const [text, setText] = useState("");
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    if (text.trim()) void save(text.trim());
+    setText("");
+    onDone();
+  };
+  return (
+    <form
+      onSubmit={submit}
+      onKeyDown={(event) => event.key === "Escape" && onDone()}
+      className="flex items-center gap-2 border-t bg-sunken px-4 py-2 sm:px-6"
+    >
+      <Input
+        autoFocus
+        dir="auto"
+        aria-label={t("memory.addLabel")}
+        placeholder={t("memory.addPlaceholder")}
+        value={text}
+        onChange={(event) => setText(event.target.value)}
+      />
+      <Button look="primary" type="submit" disabled={!text.trim()}>
+        {t("shell.save")}
+      </Button>
+    </form>
+  );
+}

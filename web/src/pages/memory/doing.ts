@@ -1,0 +1,116 @@
+/**
+ * What can be done to a memory, once: the keys, the buttons of a row and the buttons of the panel all come
+ * from this list. While somebody looks back in time only looking is left.
+ */
+import type { MemoryView } from "@quipu/client";
+import { createContext, useContext, useMemo } from "react";
+import { useMemoryActs } from "../../data/acts.ts";
+import { t } from "../../i18n/index.ts";
+import type { Marks } from "./marks.ts";
+
+export type Open = (memory: MemoryView, tab?: string) => void;
+
+export interface Doable {
+  name: string;
+  key: string;
+  label: string;
+  run: (memory: MemoryView, open: Open) => void;
+}
+
+export interface Doing {
+  actsOn: (memory: MemoryView) => readonly Doable[];
+}
+
+/** Which acts fit a status. A proposal is answered where it stands, with its evidence. */
+const FITTING: Record<string, readonly string[]> = {
+  active: ["edit", "confirm", "forget", "delete"],
+  upcoming: ["edit", "confirm", "forget", "delete"],
+  candidate: ["forget", "delete"],
+  forgotten: ["restore", "delete"],
+  trashed: ["restore"],
+};
+const LOOKING = ["history", "sources"];
+const CHANGING = ["select"];
+
+/** The acts, for the Memory page or for the page of one memory. */
+export function useDoables(
+  edit: (id: string) => void,
+  sources: (id: string) => void,
+  select?: (id: string) => void,
+): Doable[] {
+  const acts = useMemoryActs();
+  return useMemo<Doable[]>(
+    () => [
+      { name: "edit", key: "e", label: t("memory.act.edit"), run: ({ id }) => edit(id) },
+      {
+        name: "confirm",
+        key: "c",
+        label: t("memory.act.confirm"),
+        run: (m) => void acts.confirm(m),
+      },
+      { name: "forget", key: "f", label: t("memory.act.forget"), run: (m) => void acts.forget(m) },
+      { name: "delete", key: "d", label: t("memory.act.delete"), run: (m) => void acts.delete(m) },
+      {
+        name: "restore",
+        key: "r",
+        label: t("memory.act.restore"),
+        run: (m) => void acts.restore(m),
+      },
+      {
+        name: "history",
+        key: "h",
+        label: t("memory.act.history"),
+        run: (memory, open) => open(memory, "history"),
+      },
+      { name: "sources", key: "s", label: t("memory.act.sources"), run: ({ id }) => sources(id) },
+      ...(select
+        ? [
+            {
+              name: "select",
+              key: "x",
+              label: t("memory.key.select"),
+              run: ({ id }: MemoryView) => select(id),
+            },
+          ]
+        : []),
+    ],
+    [acts, edit, sources, select],
+  );
+}
+
+/** Which of them fit this memory now. */
+export function fitting(doables: readonly Doable[], status: string, readOnly: boolean): Doable[] {
+  const names = [...(readOnly ? [] : [...(FITTING[status] ?? []), ...CHANGING]), ...LOOKING];
+  return doables.filter((one) => names.includes(one.name));
+}
+
+export function useDoingOf(doables: Doable[], readOnly: boolean): Doing {
+  return useMemo(
+    () => ({ actsOn: (memory) => fitting(doables, memory.status, readOnly) }),
+    [doables, readOnly],
+  );
+}
+
+/** After these a row is no longer where it was. */
+const LEAVING = ["forget", "delete", "restore"];
+
+/** Runs one on the row that has the focus, if it fits it. */
+export function doOnCurrent(
+  name: string,
+  marks: Marks,
+  byId: ReadonlyMap<string, MemoryView>,
+  doing: Doing,
+  open: Open,
+): void {
+  const memory = marks.current === undefined ? undefined : byId.get(marks.current);
+  if (!memory) return;
+  const act = doing.actsOn(memory).find((one) => one.name === name);
+  if (!act || (LEAVING.includes(name) && !marks.leave(memory.id))) return;
+  act.run(memory, open);
+}
+
+export const DoingContext = createContext<Doing>({ actsOn: () => [] });
+
+export function useDoing(): Doing {
+  return useContext(DoingContext);
+}

@@ -1,0 +1,96 @@
+/** What stands where there is nothing: for the first visit something to run, otherwise the way on. */
+import { Link } from "@tanstack/react-router";
+import { Layers, SearchX, Trash2 } from "lucide-react";
+import { useSession } from "../../app/session.tsx";
+import { t } from "../../i18n/index.ts";
+import { Button, buttonClasses } from "../../ui/button.tsx";
+import { EmptyState } from "../../ui/empty-state.tsx";
+import { Snippet } from "../../ui/snippet.tsx";
+import type { Tab } from "./set.ts";
+
+/** Nothing was ever saved. It flips by itself when the first memory comes. */
+export function FirstVisit({ onAdd }: { onAdd: () => void }) {
+  const session = useSession();
+  return (
+    <EmptyState
+      icon={<Layers size={20} aria-hidden />}
+      title={t("memory.empty.title")}
+      text={t("memory.empty.text")}
+      snippet={firstCurl(session.user, session.local)}
+      waiting={t("memory.empty.waiting")}
+      next={[
+        {
+          text: t("memory.empty.typeIt"),
+          action: (
+            <Button small onClick={onAdd}>
+              {t("memory.act.add")}
+            </Button>
+          ),
+        },
+        {
+          text: t("memory.empty.chat"),
+          action: (
+            <Link to="/chat" className={buttonClasses("plain", true)}>
+              {t("shell.page.chat")}
+            </Link>
+          ),
+        },
+        {
+          text: t("memory.empty.bring"),
+          action: (
+            <Link to="/data" className={buttonClasses("plain", true)}>
+              {t("shell.page.data")}
+            </Link>
+          ),
+        },
+      ]}
+    >
+      <div className="flex flex-col gap-2">
+        <p className="text-[0.8125rem] text-muted">{t("memory.empty.shell")}</p>
+        <Snippet code={'quipu save "I only do index funds"'} />
+        <p className="text-[0.8125rem] text-muted">{t("memory.empty.connect")}</p>
+        <Snippet code="quipu connect" />
+      </div>
+    </EmptyState>
+  );
+}
+
+/** Something to run that makes the first memory, with the real address. */
+export function firstCurl(user: string, local: boolean): string {
+  const lines = [`curl ${location.origin}/api/memory`];
+  if (!local) lines.push('  -H "Authorization: Bearer $QUIPU_KEY"');
+  if (user !== "me") lines.push(`  -H 'X-Quipu-User: ${user.replaceAll("'", "'\\''")}'`);
+  lines.push("  -H 'content-type: application/json'");
+  lines.push(`  -d '{"content": "I only do index funds"}'`);
+  return lines.join(" \\\n");
+}
+
+/** Nothing of this kind, or nothing that fits. */
+export function NothingHere({
+  tab,
+  filtered,
+  onClear,
+}: {
+  tab: Tab;
+  filtered: boolean;
+  onClear: () => void;
+}) {
+  if (filtered) {
+    return (
+      <EmptyState
+        icon={<SearchX size={20} aria-hidden />}
+        title={t("memory.none.filtered")}
+        text={t("memory.none.filteredText")}
+      >
+        <div className="flex justify-center">
+          <Button onClick={onClear}>{t("memory.clearAll")}</Button>
+        </div>
+      </EmptyState>
+    );
+  }
+  const icon =
+    tab === "trashed" ? <Trash2 size={20} aria-hidden /> : <Layers size={20} aria-hidden />;
+  return (
+    <EmptyState icon={icon} title={t(`memory.none.${tab}`)} text={t(`memory.none.${tab}Text`)} />
+  );
+}

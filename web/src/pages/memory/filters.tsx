@@ -1,0 +1,212 @@
+/** The search box and the chips: what narrows the set, each also in the address. */
+import type { MemoryView } from "@quipu/client";
+import { ChevronDown, Search, Sparkles, X } from "lucide-react";
+import { type Ref, useContext, useMemo } from "react";
+import { count } from "../../data/select.ts";
+import { known, t } from "../../i18n/index.ts";
+import { Chip } from "../../ui/chip.tsx";
+import { classes } from "../../ui/classes.ts";
+import { IconButton } from "../../ui/icon-button.tsx";
+import { Kbd } from "../../ui/kbd.tsx";
+import { Menu, MenuChoice } from "../../ui/menu.tsx";
+import type { MemorySearch } from "./search.ts";
+import { DomainNames, wordOf } from "./words.ts";
+
+export type Change = (search: Partial<MemorySearch>) => void;
+
+export function SearchBox({
+  box,
+  text,
+  onText,
+  meaning,
+  onMeaning,
+  onLeave,
+}: {
+  box: Ref<HTMLInputElement>;
+  text: string;
+  onText: (text: string) => void;
+  meaning: boolean;
+  onMeaning: (meaning: boolean) => void;
+  /** Down or Escape: on to the rows. */
+  onLeave: () => void;
+}) {
+  return (
+    <search className="relative flex min-w-56 flex-1 items-center sm:max-w-md">
+      <Search size={14} aria-hidden className="absolute start-2.5 text-muted" />
+      <input
+        ref={box}
+        type="text"
+        dir="auto"
+        enterKeyHint="search"
+        aria-label={t("memory.filter")}
+        placeholder={t(meaning ? "memory.askPlaceholder" : "memory.filterPlaceholder")}
+        value={text}
+        onChange={(event) => onText(event.target.value)}
+        onKeyDown={(event) => {
+          if (event.nativeEvent.isComposing) return;
+          if (event.key === "Enter" && text.trim()) onMeaning(true);
+          else if (event.key === "ArrowDown") onLeave();
+          else if (event.key === "Escape" && text) onText("");
+          else if (event.key === "Escape") onLeave();
+          else return;
+          event.preventDefault();
+        }}
+        className="h-control w-full rounded-control border border-strong-line/60 bg-surface ps-8 pe-24 placeholder:text-faint focus-visible:border-accent focus-visible:outline-offset-0"
+      />
+      <span className="absolute end-1 flex items-center gap-1">
+        {text ? (
+          <>
+            <button
+              type="button"
+              aria-pressed={meaning}
+              title={t("memory.byMeaningHelp")}
+              onClick={() => onMeaning(!meaning)}
+              className={classes(
+                "inline-flex h-6 items-center gap-1 rounded px-1.5 text-xs whitespace-nowrap",
+                meaning ? "bg-accent-soft text-accent-text" : "text-muted hover:bg-hover",
+              )}
+            >
+              <Sparkles size={12} aria-hidden />
+              {t("memory.byMeaning")}
+            </button>
+            <IconButton small plain label={t("memory.clear")} onClick={() => onText("")}>
+              <X size={14} aria-hidden />
+            </IconButton>
+          </>
+        ) : (
+          <span aria-hidden className="pe-1">
+            <Kbd keys="/" />
+          </span>
+        )}
+      </span>
+    </search>
+  );
+}
+
+const STATUSES = ["upcoming", "expired", "candidate"] as const;
+const TIERS = ["strong", "tentative", "candidate"] as const;
+const SOURCES = ["said", "assistant", "inferred", "imported"] as const;
+
+export function FilterChips({
+  all,
+  search,
+  change,
+  standing,
+}: {
+  all: readonly MemoryView[];
+  search: MemorySearch;
+  change: Change;
+  /** Whether the tab leaves a status to choose. */
+  standing: boolean;
+}) {
+  const names = useContext(DomainNames);
+  const domains = useMemo(() => {
+    const counts = count(all, (memory) => memory.domain ?? "none");
+    return [...counts.keys()].sort((a, b) =>
+      a === "none" ? 1 : b === "none" ? -1 : a.localeCompare(b),
+    );
+  }, [all]);
+  const domainName = (name: string) =>
+    name === "none" ? t("memory.noDomain") : (names.get(name) ?? name);
+  return (
+    <>
+      <FilterMenu
+        name={t("memory.field.domain")}
+        value={search.domain}
+        choices={domains.map((name) => ({ value: name, text: domainName(name) }))}
+        onChange={(domain) => change({ domain })}
+      />
+      <FilterMenu
+        name={t("memory.field.tier")}
+        value={search.tier}
+        choices={TIERS.map((tier) => ({ value: tier, text: t(`shell.tier.${tier}`) }))}
+        onChange={(tier) => change({ tier })}
+      />
+      <FilterMenu
+        name={t("memory.field.source")}
+        value={search.from}
+        choices={SOURCES.map((from) => ({ value: from, text: t(`shell.origin.${from}`) }))}
+        onChange={(from) => change({ from })}
+      />
+      {standing && (
+        <FilterMenu
+          name={t("memory.field.status")}
+          value={search.status}
+          any={t("memory.status.active")}
+          choices={STATUSES.map((status) => ({ value: status, text: wordOf("status", status) }))}
+          onChange={(status) => change({ status })}
+        />
+      )}
+      {search.category && (
+        <Chip
+          onRemove={() => change({ category: undefined })}
+          removeLabel={t("memory.removeFilter")}
+        >
+          {categoryName(search.category)}
+        </Chip>
+      )}
+      {search.tag && (
+        <Chip onRemove={() => change({ tag: undefined })} removeLabel={t("memory.removeFilter")}>
+          <bdi>#{search.tag}</bdi>
+        </Chip>
+      )}
+    </>
+  );
+}
+
+export function categoryName(name: string): string {
+  const key = `memory.category.${name}`;
+  return known(key) ? t(key) : name;
+}
+
+/** One filter: a chip that says what is chosen, with the choices behind it. */
+export function FilterMenu<T extends string>({
+  name,
+  value,
+  any,
+  choices,
+  onChange,
+}: {
+  name: string;
+  value: T | undefined;
+  /** What it is called when nothing is chosen. */
+  any?: string;
+  choices: readonly { value: T; text: string }[];
+  onChange: (value: T | undefined) => void;
+}) {
+  const chosen = choices.find((one) => one.value === value)?.text ?? value ?? any;
+  const trigger = (
+    <button
+      type="button"
+      className={classes(
+        "inline-flex h-7 max-w-52 items-center gap-1 rounded-full border px-2.5 text-[0.8125rem] whitespace-nowrap",
+        value
+          ? "border-transparent bg-accent-soft text-accent-text"
+          : "bg-surface text-muted hover:text-ink",
+      )}
+    >
+      <span className="truncate">
+        {name}
+        {chosen && (
+          <>
+            {": "}
+            <bdi>{chosen}</bdi>
+          </>
+        )}
+      </span>
+      <ChevronDown size={12} aria-hidden className="shrink-0" />
+    </button>
+  );
+  return (
+    <Menu trigger={trigger}>
+      <div className="max-h-80 overflow-y-auto">
+        <MenuChoice
+          label={name}
+          value={value ?? ("" as T)}
+          choices={[{ value: "" as T, text: any ?? t("memory.any") }, ...choices]}
+          onChange={(picked) => onChange(picked || undefined)}
+        />
+      </div>
+    </Menu>
+  );
+}

@@ -1,0 +1,167 @@
+/**
+ * Rows in groups, of which only those on the screen are drawn. The list and the timeline are both this:
+ * one has categories or domains for groups, the other months.
+ */
+import type { MemoryView } from "@quipu/client";
+import { defaultRangeExtractor, type Range, useVirtualizer } from "@tanstack/react-virtual";
+import { type ReactNode, useLayoutEffect, useMemo, useRef, useState } from "react";
+import { usePreferences } from "../../app/preferences.ts";
+import type { Group } from "../../data/select.ts";
+import { locale } from "../../i18n/index.ts";
+import type { Open } from "./doing.ts";
+import { useMarks } from "./marks.ts";
+import { Row, type RowExtra } from "./row.tsx";
+
+type Item = { kind: "group"; name: string; count: number } | { kind: "row"; memory: MemoryView };
+
+const NOTHING: RowExtra = {};
+
+export function List({
+  label,
+  groups,
+  nameOf,
+  extraOf,
+  onOpen,
+  rail,
+  top,
+  bottom,
+}: {
+  label: string;
+  groups: readonly Group[];
+  /** The heading of a group; none if it gives an empty one. */
+  nameOf: (name: string) => string;
+  extraOf?: (memory: MemoryView) => RowExtra;
+  onOpen: Open;
+  /** With the line of time down the side. */
+  rail?: boolean;
+  /** What scrolls with the rows and stands before them. */
+  top?: ReactNode;
+  bottom?: ReactNode;
+}) {
+  const marks = useMarks();
+  const { density } = usePreferences();
+  const scroller = useRef<HTMLDivElement>(null);
+  const grid = useRef<HTMLUListElement>(null);
+  const [margin, setMargin] = useState(0);
+  const items = useMemo<Item[]>(
+    () =>
+      groups.flatMap((group) => [
+        ...(nameOf(group.name)
+          ? [{ kind: "group", name: group.name, count: group.memories.length } as const]
+          : []),
+        ...group.memories.map((memory) => ({ kind: "row", memory }) as const),
+      ]),
+    [groups, nameOf],
+  );
+  const places = useMemo(() => {
+    const found = new Map<string, number>();
+    items.forEach((item, at) => {
+      if (item.kind === "row") found.set(item.memory.id, at);
+    });
+    return found;
+  }, [items]);
+  const height = density === "compact" ? 35 : 45;
+  const virtual = useVirtualizer({
+    count: items.length,
+    getScrollElement: () => scroller.current,
+    estimateSize: (at) => (items[at]?.kind === "group" ? 36 : height),
+    getItemKey: (at) => {
+      const item = items[at];
+      return item?.kind === "row" ? item.memory.id : `group ${item?.name ?? at}`;
+    },
+    scrollMargin: margin,
+    scrollPaddingStart: 40,
+    scrollPaddingEnd: 40,
+    overscan: 8,
+    // The row that has the focus stays, wherever one scrolls: it is the list's one tab stop.
+    rangeExtractor: (range: Range) => {
+      const shown = defaultRangeExtractor(range);
+      const at = marks.current === undefined ? undefined : places.get(marks.current);
+      if (at === undefined || shown.includes(at)) return shown;
+      return [...shown, at].sort((a, b) => a - b);
+    },
+  });
+  // What stands before the rows may change its height: a proposal is answered, and they move up.
+  useLayoutEffect(() => {
+    const place = grid.current;
+    if (!place) return;
+    const measure = () => setMargin(place.offsetTop);
+    measure();
+    const observer = new ResizeObserver(measure);
+    if (place.previousElementSibling) observer.observe(place.previousElementSibling);
+    return () => observer.disconnect();
+  }, []);
+  useLayoutEffect(() => {
+    marks.reveal = (id) => {
+      const at = places.get(id);
+      if (at !== undefined) virtual.scrollToIndex(at, { align: "auto" });
+    };
+    const focus = document.activeElement;
+    const had = focus === document.body || (grid.current?.contains(focus) ?? false);
+    marks.follow([...places.keys()], had);
+  }, [marks, places, virtual]);
+  return (
+    <div ref={scroller} className="relative min-h-0 flex-1 overflow-y-auto [contain:strict]">
+      <div>{top}</div>
+      <ul
+        ref={grid}
+        aria-label={label}
+        style={{ height: virtual.getTotalSize() }}
+        className="relative border-t"
+      >
+        {virtual.getVirtualItems().map((place) => {
+          const item = items[place.index];
+          if (!item) return null;
+          const common = {
+            index: place.index,
+            start: place.start - margin,
+            measure: virtual.measureElement,
+          };
+          if (item.kind === "group")
+            return (
+              <Heading key={place.key} name={nameOf(item.name)} count={item.count} {...common} />
+            );
+          return (
+            <Row
+              key={place.key}
+              memory={item.memory}
+              onOpen={onOpen}
+              rail={rail}
+              {...common}
+              {...(extraOf?.(item.memory) ?? NOTHING)}
+            />
+          );
+        })}
+      </ul>
+      {bottom}
+    </div>
+  );
+}
+
+function Heading({
+  name,
+  count,
+  index,
+  start,
+  measure,
+}: {
+  name: string;
+  count: number;
+  index: number;
+  start: number;
+  measure: (element: Element | null) => void;
+}) {
+  return (
+    <li
+      ref={measure}
+      data-index={index}
+      style={{ transform: `translateY(${start}px)` }}
+      className="absolute inset-x-0 top-0 flex h-9 items-end gap-2 border-b px-4 pb-1.5 text-xs text-muted sm:px-6"
+    >
+      <h2 className="font-medium text-ink">
+        <bdi>{name}</bdi>
+      </h2>
+      <span className="tabular-nums">{new Intl.NumberFormat(locale()).format(count)}</span>
+    </li>
+  );
+}

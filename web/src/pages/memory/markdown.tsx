@@ -1,0 +1,152 @@
+/** The memory as the files that a model and an editor see, to the byte: to read, copy and take along. */
+import type { VaultFile } from "@quipu/client";
+import { useQuery } from "@tanstack/react-query";
+import { Copy, Download, FileText } from "lucide-react";
+import { useLiveEvent } from "../../app/live.tsx";
+import { ProblemCard } from "../../app/problems.tsx";
+import { useQuipu } from "../../app/session.tsx";
+import { t } from "../../i18n/index.ts";
+import { Button } from "../../ui/button.tsx";
+import { classes } from "../../ui/classes.ts";
+import { EmptyState } from "../../ui/empty-state.tsx";
+import { Select } from "../../ui/select.tsx";
+import { Skeleton } from "../../ui/skeleton.tsx";
+import { showToast } from "../../ui/toast.tsx";
+import { saveFile } from "./save-file.ts";
+
+export function Markdown({
+  file,
+  onChoose,
+}: {
+  file: string | undefined;
+  onChoose: (path: string) => void;
+}) {
+  const quipu = useQuipu();
+  const vault = useQuery({
+    queryKey: ["vault"],
+    queryFn: ({ signal }) => quipu.vault.get({ signal }),
+  });
+  useLiveEvent(() => void vault.refetch());
+  if (vault.error) {
+    return (
+      <div className="px-4 sm:px-6">
+        <ProblemCard error={vault.error} retry={() => void vault.refetch()} />
+      </div>
+    );
+  }
+  if (!vault.data) return <Skeleton />;
+  // What a sync compares with is not for reading.
+  const files = vault.data.files.filter((one) => one.path.endsWith(".md"));
+  const named = (path: string | undefined) => files.find((one) => one.path === path);
+  const chosen = named(file) ?? named("profile.md") ?? files[0];
+  if (!chosen) return <EmptyState title={t("memory.md.none")} text={t("memory.md.noneText")} />;
+  return (
+    <div className="flex min-h-0 flex-1 border-t max-md:flex-col">
+      <nav
+        aria-label={t("memory.md.files")}
+        className="w-56 shrink-0 overflow-y-auto border-e p-2 max-md:hidden"
+      >
+        <ul>
+          {files.map((one) => (
+            <li key={one.path}>
+              <button
+                type="button"
+                aria-current={one === chosen ? "page" : undefined}
+                onClick={() => onChoose(one.path)}
+                className={classes(
+                  "flex min-h-8 w-full items-center gap-2 rounded-control px-2 text-start hover:bg-hover",
+                  one === chosen ? "bg-active font-medium" : "text-muted",
+                )}
+              >
+                <FileText size={14} aria-hidden className="shrink-0" />
+                <bdi className="min-w-0 flex-1 truncate">{one.path}</bdi>
+                <span className="text-xs text-muted tabular-nums">{linesOf(one)}</span>
+              </button>
+            </li>
+          ))}
+        </ul>
+      </nav>
+      <div className="px-4 pt-3 md:hidden">
+        <Select
+          label={t("memory.md.files")}
+          value={chosen.path}
+          choices={files.map((one) => ({ value: one.path, text: one.path }))}
+          onChange={onChoose}
+        />
+      </div>
+      <FileShown file={chosen} />
+    </div>
+  );
+}
+
+/** How many memories a file has: one line is one memory. */
+function linesOf(file: VaultFile): number {
+  return file.content.split("\n").filter((line) => line.startsWith("- ")).length;
+}
+
+function FileShown({ file }: { file: VaultFile }) {
+  const copy = async () => {
+    await navigator.clipboard?.writeText(file.content);
+    showToast({ text: t("shell.copied"), about: file.path });
+  };
+  return (
+    <section aria-label={file.path} className="flex min-h-0 min-w-0 flex-1 flex-col">
+      <header className="flex flex-wrap items-center justify-between gap-2 border-b px-4 py-2">
+        <h2 className="font-mono text-[0.8125rem]">
+          <bdi>{file.path}</bdi>
+        </h2>
+        <div className="flex gap-1.5">
+          <Button small onClick={() => void copy()}>
+            <Copy size={14} aria-hidden />
+            {t("shell.copy")}
+          </Button>
+          <Button
+            small
+            onClick={() => saveFile(file.path.split("/").at(-1) ?? file.path, file.content)}
+          >
+            <Download size={14} aria-hidden />
+            {t("memory.md.download")}
+          </Button>
+        </div>
+      </header>
+      <pre
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reachable by keyboard
+        tabIndex={0}
+        className="min-h-0 flex-1 overflow-auto px-4 py-4 font-mono text-[0.8125rem] leading-relaxed whitespace-pre-wrap -outline-offset-2"
+      >
+        {file.content.split("\n").map((line, at) => (
+          // biome-ignore lint/suspicious/noArrayIndexKey: lines are known by their place
+          <Line key={at} text={line} />
+        ))}
+      </pre>
+    </section>
+  );
+}
+
+/** A line with its marks dimmed. The letters are the file's own, and nothing in them is acted on. */
+function Line({ text }: { text: string }) {
+  if (/^#{1,6} /.test(text)) {
+    return (
+      <span dir="auto" className="block font-semibold">
+        {text}
+        {"\n"}
+      </span>
+    );
+  }
+  if (text.startsWith(">")) {
+    return (
+      <span dir="auto" className="block text-muted">
+        {text}
+        {"\n"}
+      </span>
+    );
+  }
+  const mark = /^(.*?)(\s\^mem-\w+)$/s.exec(text);
+  return (
+    <span dir="auto" className="block">
+      {mark ? mark[1] : text}
+      {mark && <span className="text-faint">{mark[2]}</span>}
+      {"\n"}
+    </span>
+  );
+}

@@ -1,0 +1,56 @@
+/** What can be done to a row with the pointer. Each is also a key, which its title names. */
+import type { MemoryView } from "@quipu/client";
+import {
+  Check,
+  EyeOff,
+  FileSearch,
+  History,
+  Pencil,
+  RotateCcw,
+  SquareCheck,
+  Trash2,
+} from "lucide-react";
+import type { ReactNode } from "react";
+import { useDoing } from "./doing.ts";
+
+export function RowActs({
+  memory,
+  onOpen,
+}: {
+  memory: MemoryView;
+  onOpen: (memory: MemoryView, tab?: string) => void;
+}) {
+  const doing = useDoing();
+  const acts = doing.actsOn(memory);
+  if (acts.length === 0) return null;
+  return (
+    <div className="absolute inset-y-0 end-3 hidden items-center sm:end-5 md:flex">
+      <div className="flex items-center gap-0.5 rounded-control border bg-surface p-0.5 shadow-raised">
+        {acts.map((act) => (
+          <button
+            key={act.name}
+            type="button"
+            tabIndex={-1}
+            aria-label={act.label}
+            title={`${act.label} (${act.key.toUpperCase()})`}
+            onClick={() => act.run(memory, onOpen)}
+            className="inline-flex size-7 items-center justify-center rounded-[0.3125rem] text-muted hover:bg-hover hover:text-ink"
+          >
+            {ICONS[act.name]}
+          </button>
+        ))}
+      </div>
+    </div>
+  );
+}
+
+const ICONS: Record<string, ReactNode> = {
+  edit: <Pencil size={14} aria-hidden />,
+  confirm: <Check size={14} aria-hidden />,
+  forget: <EyeOff size={14} aria-hidden />,
+  delete: <Trash2 size={14} aria-hidden />,
+  restore: <RotateCcw size={14} aria-hidden />,
+  history: <History size={14} aria-hidden />,
+  select: <SquareCheck size={14} aria-hidden />,
+  sources: <FileSearch size={14} aria-hidden />,
+};

@@ -1,0 +1,228 @@
+/** One memory as a row: what it says, and what it is, in words and shapes. */
+import type { FoundMemory, MemoryView } from "@quipu/client";
+import { Check } from "lucide-react";
+import { memo, type ReactNode, useLayoutEffect, useRef, useState } from "react";
+import { usePreferences } from "../../app/preferences.ts";
+import { sourceOf } from "../../data/select.ts";
+import { t } from "../../i18n/index.ts";
+import { Badge } from "../../ui/badge.tsx";
+import { classes } from "../../ui/classes.ts";
+import { Force, SourceIcon, Tier } from "../../ui/standing.tsx";
+import { relative, useNow } from "../../ui/time.tsx";
+import type { Open } from "./doing.ts";
+import { EditForm } from "./edit.tsx";
+import { useMark, useMarks } from "./marks.ts";
+import { RowActs } from "./row-acts.tsx";
+import { dayOf, useDomainName, validity, wordOf } from "./words.ts";
+
+/** What a view has to say about a row besides the memory itself. */
+export interface RowExtra {
+  /** Why it was found by meaning. */
+  why?: FoundMemory["why"];
+  /** When it was, in the timeline. */
+  when?: string;
+}
+
+interface RowProps extends RowExtra {
+  memory: MemoryView;
+  /** Its place among the rows, and how far down that is. */
+  index: number;
+  start: number;
+  measure: (element: Element | null) => void;
+  onOpen: Open;
+  /** Whether it stands on the line of time. */
+  rail?: boolean;
+}
+
+export const Row = memo(function Row(props: RowProps) {
+  const { memory, index, start, measure, onOpen, rail, why, when } = props;
+  const marks = useMarks();
+  const current = useMark((all) => all.current === memory.id);
+  const selected = useMark((all) => all.selected.has(memory.id));
+  const editing = useMark((all) => all.editing === memory.id);
+  const opened = useMark((all) => all.opened === memory.id);
+  const [hovered, setHovered] = useState(false);
+  const place = useTakesFocus<HTMLButtonElement>(memory.id);
+  return (
+    <li
+      ref={measure}
+      data-index={index}
+      style={{ transform: `translateY(${start}px)` }}
+      onPointerEnter={(event) => event.pointerType === "mouse" && setHovered(true)}
+      onPointerLeave={() => setHovered(false)}
+      className={classes(
+        "absolute inset-x-0 top-0 border-b",
+        editing && "z-10 bg-surface px-4 py-3 sm:px-6",
+      )}
+    >
+      {editing ? (
+        <EditForm memory={memory} onDone={() => marks.edit(undefined)} />
+      ) : (
+        <button
+          ref={place}
+          type="button"
+          tabIndex={current ? 0 : -1}
+          data-memory={memory.id}
+          aria-current={opened || undefined}
+          onFocus={() => !current && marks.go(memory.id, false)}
+          onKeyDown={marks.press}
+          onContextMenu={(event) => {
+            // A finger that rests on a row selects it; there is no key for it on a phone.
+            if ((event.nativeEvent as PointerEvent).pointerType !== "touch") return;
+            event.preventDefault();
+            marks.toggle(memory.id);
+          }}
+          onClick={(event) => {
+            marks.go(memory.id, false);
+            const choosing = marks.selected.size > 0 && event.detail > 0;
+            if (event.metaKey || event.ctrlKey || choosing) marks.toggle(memory.id);
+            else onOpen(memory);
+          }}
+          className={classes(
+            "flex min-h-row w-full !cursor-default items-center gap-3 px-4 text-start -outline-offset-2 sm:px-6",
+            selected
+              ? "bg-accent-soft"
+              : opened
+                ? "bg-active"
+                : "hover:bg-hover/70 focus-visible:bg-hover/70",
+          )}
+        >
+          <span className="flex w-5 shrink-0 justify-center">
+            {selected ? <Selected /> : <Force force={memory.force} />}
+          </span>
+          {rail && <Rail />}
+          <span className="flex min-w-0 flex-1 flex-col gap-x-3 gap-y-1 py-1.5 md:flex-row md:items-center">
+            <span className="flex min-w-0 flex-1 flex-col">
+              <span dir="auto" className="line-clamp-2 md:line-clamp-1">
+                {memory.content}
+              </span>
+              {memory.force === "hard" && memory.key && <Rule memory={memory} />}
+              {why && <Why why={why} />}
+            </span>
+            <Standing memory={memory} when={when} />
+          </span>
+        </button>
+      )}
+      {hovered && !editing && <RowActs memory={memory} onOpen={onOpen} />}
+    </li>
+  );
+});
+
+export function Selected() {
+  return (
+    <span
+      role="img"
+      aria-label={t("memory.selected")}
+      className="flex size-4 items-center justify-center rounded bg-accent text-on-accent"
+    >
+      <Check size={12} aria-hidden />
+    </span>
+  );
+}
+
+/** The line of time, with a knot for this memory. */
+function Rail() {
+  return (
+    <span aria-hidden className="relative w-3 shrink-0 self-stretch">
+      <span className="absolute inset-y-0 start-1/2 w-px bg-line" />
+      <span className="absolute start-1/2 top-1/2 size-2 -translate-x-1/2 -translate-y-1/2 rounded-full bg-accent rtl:translate-x-1/2" />
+    </span>
+  );
+}
+
+/** Takes the focus when it is asked to, also if it was off the screen when it was asked. */
+export function useTakesFocus<T extends HTMLElement>(id: string) {
+  const marks = useMarks();
+  const wanted = useMark((all) => all.wanted === id);
+  const editing = useMark((all) => all.editing === id);
+  const place = useRef<T>(null);
+  useLayoutEffect(() => {
+    if (!wanted || editing || !place.current) return;
+    marks.wanted = undefined;
+    place.current.focus({ preventScroll: true });
+  }, [marks, wanted, editing]);
+  return place;
+}
+
+/** The key and value under which a rule is looked up. */
+function Rule({ memory }: { memory: MemoryView }) {
+  const { value } = memory;
+  const said = typeof value === "string" ? value : value === null ? "" : JSON.stringify(value);
+  return (
+    <span className="truncate font-mono text-xs text-muted">
+      <bdi>{memory.key}</bdi>
+      {said && (
+        <>
+          {" = "}
+          <bdi>{said}</bdi>
+        </>
+      )}
+    </span>
+  );
+}
+
+/** Domain, tier, source, and when it was last confirmed. */
+function Standing({ memory, when }: { memory: MemoryView; when?: string }) {
+  const domain = useDomainName(memory.domain);
+  return (
+    <span className="flex shrink-0 flex-wrap items-center gap-x-2 gap-y-0.5 md:justify-end">
+      {domain && (
+        <Badge>
+          <bdi className="max-w-40 truncate">{domain}</bdi>
+        </Badge>
+      )}
+      {memory.status !== "active" && <Badge tone="warn">{wordOf("status", memory.status)}</Badge>}
+      <span className="md:flex md:w-21 md:justify-start">
+        <Tier tier={memory.tier} />
+      </span>
+      <SourceIcon source={sourceOf(memory)} />
+      <span className="text-[0.8125rem] text-muted md:w-36 md:text-end">
+        <Confirmed memory={memory} when={when} />
+      </span>
+    </span>
+  );
+}
+
+function Confirmed({ memory, when }: { memory: MemoryView; when?: string }): ReactNode {
+  const now = useNow();
+  const { timeZone } = usePreferences();
+  const ago = (at: string) => relative(Date.parse(at), now);
+  const said = () => {
+    if (when) return dayOf(when, timeZone);
+    if (memory.status === "trashed") return t("memory.daysLeft", { count: daysLeft(memory, now) });
+    if (memory.status === "forgotten")
+      return t("memory.forgottenAt", { when: ago(memory.updated_at) });
+    if (memory.last_confirmed_at)
+      return t("memory.confirmedAt", { when: ago(memory.last_confirmed_at) });
+    return t("memory.savedAt", { when: ago(memory.created_at) });
+  };
+  return (
+    <span title={validity(memory, timeZone)} className="whitespace-nowrap tabular-nums">
+      {said()}
+    </span>
+  );
+}
+
+const TRASH_DAYS = 30;
+
+/** For how long it can still be taken out of the trash. */
+export function daysLeft(memory: MemoryView, now: number): number {
+  const lain = Math.floor((now - Date.parse(memory.updated_at)) / 86_400_000);
+  return Math.max(0, TRASH_DAYS - lain);
+}
+
+/** Why it was found: the words that it has, and the ways in which it was near. */
+function Why({ why }: { why: FoundMemory["why"] }) {
+  const arms = [...new Set(why.arms.map((one) => one.arm.split("_")[0] ?? one.arm))];
+  return (
+    <span className="truncate text-xs text-muted">
+      {arms.map((arm) => wordOf("arm", arm)).join(" · ")}
+      {why.matched.length > 0 && (
+        <>
+          {" · "}
+          <bdi>{t("memory.matched", { words: why.matched.join(", ") })}</bdi>
+        </>
+      )}
+    </span>
+  );
+}

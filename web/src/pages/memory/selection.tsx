@@ -1,0 +1,84 @@
+/** What can be done to the selected memories, all at once and undone all at once. */
+import type { MemoryView } from "@quipu/client";
+import { FolderInput, X } from "lucide-react";
+import { useDomains } from "../../data/domains.ts";
+import { useManyActs } from "../../data/many.ts";
+import { t } from "../../i18n/index.ts";
+import { Button } from "../../ui/button.tsx";
+import { IconButton } from "../../ui/icon-button.tsx";
+import { Menu, MenuItem } from "../../ui/menu.tsx";
+import { useMark, useMarks } from "./marks.ts";
+
+export function SelectionBar({ byId }: { byId: ReadonlyMap<string, MemoryView> }) {
+  const marks = useMarks();
+  const selected = useMark((all) => all.selected);
+  const acts = useManyActs();
+  const domains = useDomains();
+  if (selected.size === 0) return null;
+  const memories = [...selected].flatMap((id) => byId.get(id) ?? []);
+  const gone = memories.some(({ status }) => status === "forgotten" || status === "trashed");
+  const run = (act: (memories: readonly MemoryView[]) => void) => {
+    marks.select([]);
+    act(memories);
+  };
+  const open = (domains.data ?? []).filter((one) => !one.requires_opt_in || one.opted_in_at);
+  return (
+    <section
+      aria-label={t("memory.selection")}
+      className="flex flex-wrap items-center gap-1.5 border-t bg-accent-soft px-4 py-1.5 sm:px-6"
+    >
+      <output className="me-2 font-medium">
+        {t("memory.nSelected", { count: selected.size })}
+      </output>
+      {gone ? (
+        <Button small onClick={() => run(acts.restore)}>
+          {t("memory.act.restore")}
+        </Button>
+      ) : (
+        <>
+          <Button small onClick={() => run(acts.confirm)}>
+            {t("memory.act.confirm")}
+          </Button>
+          <Button small onClick={() => run(acts.forget)}>
+            {t("memory.act.forget")}
+          </Button>
+          <Button small onClick={() => run(acts.delete)}>
+            {t("memory.act.delete")}
+          </Button>
+          <Menu
+            trigger={
+              <Button small>
+                <FolderInput size={14} aria-hidden />
+                {t("memory.act.move")}
+              </Button>
+            }
+          >
+            {open.map((one) => (
+              <MenuItem
+                key={one.name}
+                onSelect={() => run((some) => void acts.move(some, one.name))}
+              >
+                <bdi>{one.display_name}</bdi>
+              </MenuItem>
+            ))}
+            <MenuItem onSelect={() => run((some) => void acts.move(some, null))}>
+              {t("memory.noDomain")}
+            </MenuItem>
+          </Menu>
+        </>
+      )}
+      <span className="flex-1" />
+      <IconButton
+        small
+        plain
+        label={t("memory.deselect")}
+        onClick={() => {
+          marks.select([]);
+          marks.go(marks.current);
+        }}
+      >
+        <X size={15} aria-hidden />
+      </IconButton>
+    </section>
+  );
+}

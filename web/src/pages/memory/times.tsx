@@ -1,0 +1,107 @@
+/** Two ways to look back: what was true on a day, and what was known on a day. */
+import type { MemoryView } from "@quipu/client";
+import { X } from "lucide-react";
+import { useEffect, useMemo, useState } from "react";
+import { usePreferences } from "../../app/preferences.ts";
+import type { Then } from "../../data/past.ts";
+import { t } from "../../i18n/index.ts";
+import { IconButton } from "../../ui/icon-button.tsx";
+import { Slider } from "../../ui/slider.tsx";
+import { day, exact } from "../../ui/time.tsx";
+
+const MINUTE = 60_000;
+const HOUR = 3_600_000;
+const DAY = 86_400_000;
+/** How long the hand has to rest before the server is asked. */
+const REST = 150;
+
+/** From the first that is known to now, in steps that make a slider of it. */
+export function spanOf(first: number, now: number): { first: number; step: number; steps: number } {
+  const long = now - first;
+  const step = long > 60 * DAY ? DAY : long > 2 * DAY ? HOUR : MINUTE;
+  return { first, step, steps: Math.max(1, Math.ceil(long / step)) };
+}
+
+export function TimeSliders({
+  all,
+  then,
+  onThen,
+  onClose,
+}: {
+  all: readonly MemoryView[];
+  then: Then | undefined;
+  onThen: (then: Then) => void;
+  onClose: () => void;
+}) {
+  const [now] = useState(() => Date.now());
+  const [truth, knowledge] = useMemo(() => {
+    let [began, learned] = [now, now];
+    for (const memory of all) {
+      began = Math.min(began, Date.parse(memory.valid_from));
+      learned = Math.min(learned, Date.parse(memory.created_at));
+    }
+    return [spanOf(Math.min(began, learned), now), spanOf(learned, now)];
+  }, [all, now]);
+  return (
+    <section
+      aria-label={t("memory.past.title")}
+      className="grid items-end gap-x-8 gap-y-2 border-t bg-sunken px-4 py-3 sm:grid-cols-[1fr_1fr_auto] sm:px-6"
+    >
+      <TimeSlider
+        label={t("memory.past.asOf")}
+        span={truth}
+        value={then?.as_of}
+        onChange={(as_of) => onThen({ ...then, as_of })}
+      />
+      <TimeSlider
+        label={t("memory.past.knownAt")}
+        span={knowledge}
+        value={then?.known_at}
+        onChange={(known_at) => onThen({ ...then, known_at })}
+      />
+      <IconButton
+        label={t("memory.past.back")}
+        shortcut="t"
+        onClick={onClose}
+        className="max-sm:hidden"
+      >
+        <X size={16} aria-hidden />
+      </IconButton>
+    </section>
+  );
+}
+
+function TimeSlider({
+  label,
+  span: { first, step, steps },
+  value,
+  onChange,
+}: {
+  label: string;
+  span: { first: number; step: number; steps: number };
+  value: string | undefined;
+  onChange: (value: string | undefined) => void;
+}) {
+  const { timeZone } = usePreferences();
+  const placeOf = (at: string | undefined) =>
+    at ? Math.min(steps, Math.max(0, Math.floor((Date.parse(at) - first) / step))) : steps;
+  const [place, setPlace] = useState(() => placeOf(value));
+  // Another hand than this one, such as the way back to now, moves it as well.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: only when the address changes
+  useEffect(() => setPlace(placeOf(value)), [value]);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: it is the hand's rest that matters
+  useEffect(() => {
+    if (place === placeOf(value)) return;
+    const rest = setTimeout(
+      () => onChange(place === steps ? undefined : new Date(first + place * step).toISOString()),
+      REST,
+    );
+    return () => clearTimeout(rest);
+  }, [place]);
+  const text = (at: number) => {
+    if (at === steps) return t("memory.past.now");
+    const when = first + at * step;
+    return step === DAY ? day(when, timeZone) : exact(when, timeZone);
+  };
+  return <Slider label={label} value={place} min={0} max={steps} text={text} onChange={setPlace} />;
+}

@@ -1,0 +1,166 @@
+/** The set in the view that was asked for. */
+import type { MemoryView } from "@quipu/client";
+import { lazy, Suspense, useCallback, useContext, useMemo } from "react";
+import { usePreferences } from "../../app/preferences.ts";
+import { ProblemCard } from "../../app/problems.tsx";
+import { useMeaning } from "../../data/past.ts";
+import type { Group } from "../../data/select.ts";
+import { locale, t } from "../../i18n/index.ts";
+import { Skeleton } from "../../ui/skeleton.tsx";
+import type { Open } from "./doing.ts";
+import { NothingHere } from "./empty.tsx";
+import { type Change, categoryName } from "./filters.tsx";
+import { List } from "./list.tsx";
+import { Proposals } from "./proposals.tsx";
+import type { MemorySearch } from "./search.ts";
+import { groupsOf, type MemorySet, stretchesOf, tabOf, thenOf } from "./set.ts";
+import { DomainNames } from "./words.ts";
+
+// The list is what people come for; the others are loaded when they are first asked for.
+const Board = lazy(async () => ({ default: (await import("./board.tsx")).Board }));
+const Markdown = lazy(async () => ({ default: (await import("./markdown.tsx")).Markdown }));
+
+interface ShownProps {
+  set: MemorySet;
+  search: MemorySearch;
+  change: Change;
+  onOpen: Open;
+  onClear: () => void;
+}
+
+export function Shown(props: ShownProps) {
+  const { set, search, change, onOpen, onClear } = props;
+  const tab = tabOf(search);
+  if (search.view === "markdown") {
+    return (
+      <Suspense fallback={<Skeleton />}>
+        <Markdown file={search.file} onChoose={(file) => change({ file })} />
+      </Suspense>
+    );
+  }
+  if (search.how === "meaning" && search.text) return <Meaning {...props} />;
+  const standing = tab === "all" || tab === "soft" || tab === "hard";
+  const proposals =
+    standing && !thenOf(search) && search.view === undefined ? (
+      <Proposals memories={set.proposals} />
+    ) : null;
+  if (set.shown.length === 0) {
+    const { text, domain, tier, tag, from, category, status } = search;
+    const filtered = Boolean(
+      text || domain || tier || tag || from || category || (standing && status),
+    );
+    return (
+      <div className="min-h-0 flex-1 overflow-y-auto border-t">
+        {proposals}
+        <NothingHere tab={tab} filtered={filtered} onClear={onClear} />
+      </div>
+    );
+  }
+  if (search.view === "board") {
+    return (
+      <Suspense fallback={<Skeleton />}>
+        <Board memories={set.shown} onOpen={onOpen} />
+      </Suspense>
+    );
+  }
+  if (search.view === "timeline") return <Timeline {...props} />;
+  return <Grouped {...props} top={proposals} />;
+}
+
+type WithTop = ShownProps & { top: React.ReactNode };
+
+function Grouped({ set, search, onOpen, top }: WithTop) {
+  const names = useContext(DomainNames);
+  const by = search.group ?? "category";
+  const groups = useMemo(() => groupsOf(set.shown, by), [set.shown, by]);
+  const nameOf = useCallback(
+    (name: string) => {
+      if (by === "category") return categoryName(name);
+      return name ? (names.get(name) ?? name) : t("memory.noDomain");
+    },
+    [by, names],
+  );
+  return (
+    <List label={t("memory.title")} groups={groups} nameOf={nameOf} onOpen={onOpen} top={top} />
+  );
+}
+
+/** More than this, and a year would be too long a stretch to find one's way in. */
+const FEW = 60;
+
+function Timeline({ set, search, onOpen }: ShownProps) {
+  const { timeZone } = usePreferences();
+  const learned = search.by === "learned";
+  const at = useCallback(
+    (memory: MemoryView) => (learned ? memory.created_at : memory.valid_from),
+    [learned],
+  );
+  const groups = useMemo(() => {
+    const words = new Intl.DateTimeFormat(locale(), {
+      month: set.shown.length > FEW ? "long" : undefined,
+      year: "numeric",
+      timeZone: timeZone ?? undefined,
+    });
+    return stretchesOf(set.shown, at, (when) => words.format(new Date(when)));
+  }, [set.shown, at, timeZone]);
+  const extraOf = useCallback((memory: MemoryView) => ({ when: at(memory) }), [at]);
+  return (
+    <List
+      label={t("memory.view.timeline")}
+      groups={groups}
+      nameOf={itself}
+      extraOf={extraOf}
+      onOpen={onOpen}
+      rail
+    />
+  );
+}
+
+const itself = (name: string) => name;
+const nameless = () => "";
+
+/** What a chat that asked the same would be given, in its order and with the reasons. */
+function Meaning({ set, search, onOpen, onClear }: ShownProps) {
+  const found = useMeaning(search.text ?? "", thenOf(search));
+  const whys = useMemo(
+    () => new Map(found.data?.memories.map((one) => [one.memory.id, one.why])),
+    [found.data],
+  );
+  const groups = useMemo<Group[]>(() => {
+    const fits = new Set(set.shown.map((memory) => memory.id));
+    const memories = (found.data?.memories ?? []).flatMap(({ memory }) =>
+      fits.has(memory.id) ? (set.byId.get(memory.id) ?? memory) : [],
+    );
+    return memories.length > 0 ? [{ name: "found", memories }] : [];
+  }, [found.data, set.shown, set.byId]);
+  const extraOf = useCallback((memory: MemoryView) => ({ why: whys.get(memory.id) }), [whys]);
+  if (found.error) {
+    return (
+      <div className="px-4 sm:px-6">
+        <ProblemCard error={found.error} retry={() => void found.refetch()} />
+      </div>
+    );
+  }
+  if (!found.data) return <Skeleton />;
+  const { took_ms: took, considered, model } = found.data;
+  const ms = Math.round(took.embed + took.load + took.rank + took.fetch + took.rerank);
+  return (
+    <>
+      <output className="block px-4 pb-2 text-[0.8125rem] text-muted sm:px-6">
+        {t("memory.meaning.said", { count: groups[0]?.memories.length ?? 0, considered, ms })}
+        {!model && ` ${t("memory.meaning.wordsOnly")}`}
+      </output>
+      {groups.length === 0 ? (
+        <NothingHere tab={tabOf(search)} filtered onClear={onClear} />
+      ) : (
+        <List
+          label={t("memory.meaning.title")}
+          groups={groups}
+          nameOf={nameless}
+          extraOf={extraOf}
+          onOpen={onOpen}
+        />
+      )}
+    </>
+  );
+}

@@ -1,0 +1,123 @@
+/**
+ * Words that want to be more than words. Whatever is saved as a memory, a tag, the name of a domain or the
+ * title of a chat is shown as text by every view: no script runs, no dialog opens, nothing is asked of
+ * another host, and the policy is not even tried.
+ */
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import type { Page } from "@playwright/test";
+import type { Quipu } from "@quipu/client";
+import { expect, open, test } from "../../fixture.ts";
+
+const NAUGHTY = [
+  "<script>window.ran = 1</script>",
+  "</title><script>window.ran = 2</script>",
+  '<img src=x onerror="window.ran = 3">',
+  "<svg/onload=window.ran=4>",
+  '<iframe srcdoc="<script>parent.ran = 5</script>"></iframe>',
+  '"><button autofocus onfocus=window.ran=6>press</button>',
+  "javascript:window.ran=7//",
+  "[a link](javascript:window.ran=8) ![an image](http://attacker.example/pixel.png)",
+  '<a href="http://attacker.example/" ping="http://attacker.example/ping">here</a>',
+  "<style>@import url(http://attacker.example/a.css); * { display: none }</style>",
+  '<meta http-equiv=refresh content="0;url=http://attacker.example/">',
+  '<base href="http://attacker.example/"><form action=/steal><input name=a></form>',
+  // biome-ignore lint/suspicious/noTemplateCurlyInString: that is what makes it naughty
+  "{{constructor.constructor('window.ran = 9')()}} ${window.ran = 10} <%= 7*7 %>",
+  "'; window.ran = 11; //\\\"; window.ran = 12; //",
+  "\u202Egnp.exe\u202C \u2066mixed\u2069 \u200Bzero\u200Dwidth\uFEFF",
+  "Z̸̡͔a̶͍l̷g̵o̸ t̷e̸x̶t̵ that climbs out of its line",
+  "<details open ontoggle=window.ran=13><summary>x</summary></details>",
+  "&lt;script&gt;window.ran = 14&lt;/script&gt; &#60;b&#62;bold&#60;/b&#62;",
+  "<math><mtext></table><mglyph><style><img src onerror=window.ran=15>",
+  "W".repeat(600),
+  "] ^mem-01hx3v9d0kf7rtm4q5wz8yb2ca\n# Not a heading",
+];
+
+/** What others have collected, if it is there. */
+function collected(): string[] {
+  const folder = process.env.QUIPU_EVAL_DATA;
+  const file = folder && join(folder, "injection", "naughty_strings.json");
+  if (!file || !existsSync(file)) {
+    console.log(
+      "QUIPU_EVAL_DATA has no injection/naughty_strings.json: only our own strings are tried",
+    );
+    return [];
+  }
+  return (JSON.parse(readFileSync(file, "utf8")) as unknown[]).filter(
+    (one): one is string => typeof one === "string" && /[<>{}$`"'&\u200b-\u206f]/.test(one),
+  );
+}
+
+async function seedHostile(quipu: Quipu, strings: readonly string[]): Promise<void> {
+  const lines = strings.map((content, at) =>
+    JSON.stringify({ item: "memory", source: `own-${at}`, content, tags: [content.slice(0, 60)] }),
+  );
+  for (let from = 0; from < lines.length; from += 400) {
+    await quipu.imports.take(lines.slice(from, from + 400).join("\n"), { source: "hostile" });
+  }
+  await quipu.domains.put("hostile", { display_name: "<img src=x onerror=window.ran=20>" });
+  await quipu.memories.save({ content: "In a <b>hostile</b> domain", domain: "hostile" });
+  await quipu.memories.propose({
+    content: "<script>window.ran = 21</script> proposed",
+    reasoning: "<img src=x onerror=window.ran=22>",
+    evidence: [{ type: "quote", description: "<svg/onload=window.ran=23>" }],
+  });
+  await quipu.sessions.open({ title: "<script>window.ran = 24</script>" });
+}
+
+async function harmless(page: Page): Promise<void> {
+  const state = await page.evaluate(() => ({
+    ran: (window as unknown as { ran?: unknown }).ran,
+    elements: document.querySelectorAll(
+      "#root :is(script, iframe, img, base, meta, form[action], [onerror], [onload], style, math, details)",
+    ).length,
+    links: [...document.querySelectorAll("a")].filter(
+      (link) => link.origin !== location.origin || link.protocol === "javascript:",
+    ).length,
+  }));
+  expect(state).toEqual({ ran: undefined, elements: 0, links: 0 });
+}
+
+test("hostile words are words, in every view", async ({ page, quipu }) => {
+  test.setTimeout(180_000);
+  let dialogs = 0;
+  page.on("dialog", (dialog) => {
+    dialogs += 1;
+    void dialog.dismiss();
+  });
+  const strings = [...NAUGHTY, ...collected()];
+  await seedHostile(quipu, strings);
+  await open(page, "/memory");
+  await expect(page.locator("button[data-memory]").first()).toBeVisible();
+  await expect(page.getByText("<script>window.ran = 21</script> proposed")).toBeVisible();
+  await harmless(page);
+  // All of it has been on the screen once: a page further until the end.
+  const scroller = page.getByRole("list", { name: "Memory" }).locator("..");
+  for (let at = 0; at < Math.ceil(strings.length / 12); at++) {
+    await scroller.evaluate((element, top) => element.scrollTo(0, top), at * 560);
+    await page.waitForTimeout(30);
+  }
+  await harmless(page);
+  for (const view of ["board", "timeline", "markdown"]) {
+    await page.goto(`/memory?view=${view}`);
+    await expect(page.getByText(/window\.ran/).first()).toBeVisible();
+    await harmless(page);
+  }
+  await page.goto(`/memory?text=${encodeURIComponent("<script>")}&how=meaning&tag=x`);
+  await page.goto(`/memory?tag=${encodeURIComponent(NAUGHTY[0] ?? "")}&domain=%3Cb%3E`);
+  await harmless(page);
+  const { data } = await quipu.memories.list({ limit: 200 }).page();
+  for (const start of ["<script>", "<img", "<iframe", "javascript:", "[a link]"]) {
+    const memory = data.find((one) => one.content.startsWith(start));
+    if (!memory) continue;
+    await page.goto(`/memory/${memory.id}`);
+    await expect(page.getByText(memory.content.slice(0, 12)).first()).toBeVisible();
+    await expect(page.getByText("Saved").or(page.getByText("Imported")).first()).toBeVisible();
+    await harmless(page);
+  }
+  await page.goto("/chat");
+  await expect(page.locator("h1").first()).toBeVisible();
+  await harmless(page);
+  expect(dialogs).toBe(0);
+});

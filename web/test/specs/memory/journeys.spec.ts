@@ -1,0 +1,187 @@
+/** What a person does on the Memory page, by keyboard wherever there is a key for it. */
+import { expect, open, screens, test } from "../../fixture.ts";
+import { live } from "./life.ts";
+
+test.describe.configure({ timeout: 90_000 });
+
+const focused = "button[data-memory]:focus";
+
+test("every row act has a key, and each is undone", async ({ page, quipu }) => {
+  const ids = await live(quipu);
+  const sister = ids["Has a sister called Ana who lives in Porto"] ?? "";
+  await open(page, "/memory");
+  const list = page.getByRole("list", { name: "Memory" });
+  await expect(list.getByText("Wants to retire at 55")).toBeVisible();
+  // One tab stop for the whole list, and J and K go along it.
+  await expect(list.locator("button[tabindex='0']")).toHaveCount(1);
+  await page.keyboard.press("j");
+  await expect(page.locator(focused)).toContainText("nurse");
+  await page.keyboard.press("k");
+  await expect(page.locator(focused)).toContainText("sister");
+  // C confirms, F forgets; the focus stays at the same place.
+  const before = (await quipu.memories.get(sister)).last_confirmed_at;
+  await page.keyboard.press("c");
+  await expect
+    .poll(async () => (await quipu.memories.get(sister)).last_confirmed_at)
+    .not.toBe(before);
+  await page.keyboard.press("f");
+  await expect(list.getByText("Has a sister")).toHaveCount(0);
+  await expect(page.locator(focused)).toContainText("nurse");
+  await expect(page.getByRole("tab", { name: /Recently forgotten/ })).toContainText("2");
+  await page.keyboard.press("z");
+  await expect(list.getByText("Has a sister")).toBeVisible();
+  // D puts it into the trash, where it says how long it stays.
+  await page.keyboard.press("d");
+  await expect(page.getByRole("tab", { name: /Trash/ })).toContainText("2");
+  await page.getByRole("tab", { name: /Trash/ }).click();
+  await expect(page).toHaveURL(/status=trashed/);
+  await expect(page.getByRole("list", { name: "Memory" })).toContainText("30 days left");
+  await page.keyboard.press("j");
+  await page.keyboard.press("r");
+  await expect(page.getByRole("status").getByText("Restored")).toBeVisible();
+  // S leads to the sources, and back again to the same list.
+  await page.getByRole("tab", { name: /^All/ }).click();
+  await page.keyboard.press("j");
+  await page.keyboard.press("s");
+  await expect(page).toHaveURL(/\/sources\?memory=.*mem_/);
+  await page.goBack();
+  await expect(list).toBeVisible();
+});
+
+test("E edits in place, and the words show before the server has answered", async ({
+  page,
+  quipu,
+}) => {
+  const ids = await live(quipu);
+  const id = ids["Works night shifts as a nurse at the Charité in Berlin"] ?? "";
+  await open(page, "/memory?text=nurse");
+  await expect(page.locator("button[data-memory]").first()).toBeVisible();
+  await page.keyboard.press("j");
+  await page.keyboard.press("e");
+  const words = page.getByRole("textbox", { name: "What it says" });
+  await expect(words).toBeFocused();
+  await screens(page, "memory-edit");
+  await words.fill("Works day shifts as a nurse at the Charité in Berlin");
+  let answer = () => {};
+  const held = new Promise<void>((resolve) => {
+    answer = resolve;
+  });
+  await page.route(`**/api/memory/${id}`, async (route) => {
+    if (route.request().method() === "PATCH") await held;
+    await route.continue();
+  });
+  await page.keyboard.press("Enter");
+  await expect(page.getByRole("list", { name: "Memory" })).toContainText("Works day shifts");
+  expect((await quipu.memories.get(id)).content).toContain("night");
+  answer();
+  await expect.poll(async () => (await quipu.memories.get(id)).content).toContain("day shifts");
+  await expect(page.locator(focused)).toContainText("day shifts");
+  // Escape leaves everything as it was.
+  await page.keyboard.press("e");
+  await words.fill("nonsense");
+  await page.keyboard.press("Escape");
+  await expect(page.locator(focused)).toContainText("day shifts");
+  // Where it belongs, how binding it is and its dates are edited in the same place.
+  await page.keyboard.press("e");
+  await page.getByRole("combobox", { name: "Force" }).click();
+  await page.getByRole("option", { name: "rule" }).click();
+  await page.getByRole("textbox", { name: "Key" }).fill("shift");
+  await page.getByRole("textbox", { name: "Value" }).fill("day");
+  await page.getByLabel("True until").fill("2027-05-01");
+  await page.getByRole("button", { name: "Save" }).click();
+  await expect.poll(async () => (await quipu.memories.get(id)).force).toBe("hard");
+  const now = await quipu.memories.get(id);
+  expect(now.key).toBe("shift");
+  expect(now.valid_until?.slice(0, 10)).toBe("2027-05-01");
+});
+
+test("several at once: selected with X, forgotten together, undone together", async ({
+  page,
+  quipu,
+}) => {
+  await live(quipu);
+  await open(page, "/memory?group=domain&domain=travel");
+  const list = page.getByRole("list", { name: "Memory" });
+  await expect(list.locator("button[data-memory]")).toHaveCount(3);
+  await page.keyboard.press("j");
+  await page.keyboard.press("x");
+  await page.keyboard.press("j");
+  await page.keyboard.press("x");
+  const bar = page.getByRole("region", { name: "Selected memories" });
+  await expect(bar).toContainText("2 selected");
+  await screens(page, "memory-selected");
+  await bar.getByRole("button", { name: "Forget" }).click();
+  await expect(list.locator("button[data-memory]")).toHaveCount(1);
+  await expect(page.getByRole("status").getByText("Forgotten")).toBeVisible();
+  expect((await quipu.memories.list({ status: "forgotten" }).all()).length).toBe(3);
+  await page.keyboard.press("z");
+  await expect(list.locator("button[data-memory]")).toHaveCount(3);
+  await expect
+    .poll(async () => (await quipu.memories.list({ status: "forgotten" }).all()).length)
+    .toBe(1);
+  // Moved to another domain, all of them.
+  await page.locator("button[data-memory]").first().focus();
+  await page.keyboard.press("Control+a");
+  await expect(bar).toContainText("3 selected");
+  await bar.getByRole("button", { name: "Move" }).click();
+  await page.getByRole("menuitem", { name: "Work" }).click();
+  await expect
+    .poll(async () => (await quipu.memories.list({ domain: "work" }).all()).length)
+    .toBe(4);
+});
+
+test("proposals stand on top and are answered there", async ({ page, quipu }) => {
+  await live(quipu);
+  await open(page, "/memory");
+  const waiting = page.getByRole("region", { name: "Waiting for your yes" });
+  const train = waiting.getByRole("listitem").filter({ hasText: "overnight train" });
+  await expect(train).toContainText("I'd rather sleep on the train to Vienna");
+  await train.getByRole("button", { name: "Edit" }).click();
+  await train.getByRole("textbox").fill("Prefers night trains below 1,000 km");
+  await page.keyboard.press("Enter");
+  await expect(waiting.getByRole("listitem")).toHaveCount(1);
+  await expect(page.getByRole("list", { name: "Memory" })).toContainText("Prefers night trains");
+  await waiting.getByRole("button", { name: "Reject" }).click();
+  await expect(waiting).toHaveCount(0);
+  await expect.poll(async () => (await quipu.memories.proposals().all()).length).toBe(0);
+  await page.keyboard.press("z");
+  await expect(waiting.getByRole("listitem")).toHaveCount(1);
+});
+
+test("the filter narrows as one types, and meaning says why", async ({ page, quipu }) => {
+  await live(quipu);
+  await open(page, "/memory");
+  await expect(page.locator("button[data-memory]").first()).toBeVisible();
+  await page.keyboard.press("/");
+  const box = page.getByRole("textbox", { name: "Filter memories" });
+  await expect(box).toBeFocused();
+  await box.fill("graca flat");
+  const list = page.getByRole("list", { name: "Memory" });
+  await expect(list.locator("button[data-memory]")).toHaveCount(1);
+  await expect(page).toHaveURL(/text=graca/);
+  await page.reload();
+  await expect(list.locator("button[data-memory]")).toHaveCount(1);
+  await box.fill("what language for Lisbon");
+  await page.keyboard.press("Enter");
+  const found = page.getByRole("list", { name: "Found by meaning" });
+  await expect(found).toContainText("Portuguese");
+  await expect(found).toContainText("has: lisbon");
+  await screens(page, "memory-meaning");
+  await page.keyboard.press("ArrowDown");
+  await expect(page.locator(focused)).toBeVisible();
+  await box.fill("quetzalcoatl");
+  await page.keyboard.press("Enter");
+  await expect(page.getByText("Nothing fits")).toBeVisible();
+  await page.getByRole("button", { name: "Clear the filter" }).click();
+  await expect(page.getByRole("list", { name: "Memory" })).toBeVisible();
+});
+
+test("the first memory shows by itself", async ({ page, quipu }) => {
+  await open(page, "/memory");
+  await expect(page.getByText("Waiting for your first memory")).toBeVisible();
+  const curl = page.locator("pre").first();
+  await expect(curl).toContainText(new URL(page.url()).origin);
+  await screens(page, "memory-empty");
+  await quipu.memories.save("I only do index funds");
+  await expect(page.getByRole("list", { name: "Memory" })).toContainText("index funds");
+});

@@ -1,0 +1,132 @@
+/** One memory: its history, its links, what was true and known at another time, and its end. */
+import { axe, expect, open, screens, test } from "../../fixture.ts";
+import { live } from "./life.ts";
+
+test.describe.configure({ timeout: 90_000 });
+
+test("H shows the history, and an earlier version comes back as a new one", async ({
+  page,
+  quipu,
+}) => {
+  const { retire = "" } = await live(quipu);
+  await open(page, "/memory?text=retire");
+  await expect(page.locator("button[data-memory]").first()).toBeVisible();
+  await page.keyboard.press("j");
+  await page.keyboard.press("h");
+  const panel = page.getByRole("complementary", { name: "Memory" });
+  const history = panel.getByRole("region", { name: "History" });
+  await expect(history.locator("del")).toHaveText("50");
+  await expect(history.locator("ins")).toHaveText("55");
+  await expect(history).toContainText("by you");
+  await screens(page, "memory-panel");
+  await history.getByRole("button", { name: "Restore this version" }).click();
+  await expect(page.getByRole("list", { name: "Memory" })).toContainText("retire at 50");
+  await expect.poll(async () => (await quipu.memories.get(retire)).version).toBe(3);
+  await expect(history.getByText("Changed")).toHaveCount(2);
+  await page.keyboard.press("z");
+  await expect(page.getByRole("list", { name: "Memory" })).toContainText("retire at 55");
+  // Undo works after a reload as well, and the history shows all of it.
+  await page.reload();
+  await expect(history.getByText("Undone", { exact: true })).toBeVisible();
+  await page.keyboard.press("Escape");
+  await expect(panel).toHaveCount(0);
+});
+
+test("looking back: what was true then, what was known then, and nothing to change", async ({
+  page,
+  quipu,
+}) => {
+  const { retire = "" } = await live(quipu);
+  await quipu.memories.update(retire, {
+    mode: "correction",
+    content: "Wants to retire at 57",
+  });
+  await open(page, "/memory");
+  await expect(page.getByRole("list", { name: "Memory" })).toContainText("retire at 57");
+  await page.keyboard.press("t");
+  const slider = page.getByRole("slider", { name: "What was true on" });
+  await slider.focus();
+  await page.keyboard.press("ArrowLeft");
+  await page.keyboard.press("PageDown");
+  await expect(page).toHaveURL(/as_of=/);
+  const banner = page.getByRole("status").filter({ hasText: "This is what was true on" });
+  await expect(banner).toBeVisible();
+  const list = page.getByRole("list", { name: "Memory" });
+  await expect(list).toContainText("retire at 50");
+  await expect(list).not.toContainText("retire at 57");
+  await screens(page, "memory-past");
+  await axe(page);
+  // Nothing acts: the keys of change are asleep, the panel has none of their buttons.
+  await page.getByText("Wants to retire at 50").click();
+  const panel = page.getByRole("complementary", { name: "Memory" });
+  await expect(panel.getByText("Wants to retire at 50").first()).toBeVisible();
+  await expect(panel.getByRole("button", { name: "Forget" })).toHaveCount(0);
+  await page.keyboard.press("f");
+  await page.keyboard.press("d");
+  await banner.getByRole("button", { name: "Back to now" }).click();
+  await expect(list).toContainText("retire at 57");
+  expect((await quipu.memories.get(retire)).status).toBe("active");
+});
+
+test("as known on a day before it was corrected", async ({ page, quipu }) => {
+  const saved = await quipu.memories.save({ content: "Lives in Mitte", valid_from: "2026-01-01" });
+  const id = saved.memory?.id ?? "";
+  const then = new Date().toISOString();
+  await new Promise((resolve) => setTimeout(resolve, 20));
+  await quipu.memories.update(id, { mode: "correction", content: "Lives in Wedding" });
+  await open(page, `/memory?known_at=${then}`);
+  await expect(page.getByRole("list", { name: "Memory" })).toContainText("Lives in Mitte");
+  await open(page, `/memory/${id}?known_at=${then}`);
+  await expect(page.getByText("This is what was known on")).toBeVisible();
+  await expect(page.locator("p", { hasText: /^Lives in Mitte$/ }).first()).toBeVisible();
+  await open(page, `/memory/${id}`);
+  await expect(page.locator("p", { hasText: /^Lives in Wedding$/ }).first()).toBeVisible();
+});
+
+test("links are made by searching, and ended", async ({ page, quipu }) => {
+  const ids = await live(quipu);
+  const id = ids["Learning Portuguese for a move to Lisbon"] ?? "";
+  await open(page, `/memory/${id}`);
+  await page.getByRole("button", { name: "Link", exact: true }).click();
+  await page.getByRole("textbox", { name: "Find the other memory" }).fill("flat graca");
+  await expect(page.getByRole("button", { name: /Looking for a flat/ })).toBeVisible();
+  await page.keyboard.press("Enter");
+  await expect(page.getByRole("link", { name: /Looking for a flat/ })).toBeVisible();
+  expect((await quipu.memories.links(id)).length).toBe(1);
+  await expect(
+    page.getByRole("link", { name: "Ask the assistant to change this" }),
+  ).toHaveAttribute("href", `/chat?about=${id}`);
+  await axe(page);
+  await screens(page, "memory-one");
+  await page.getByRole("button", { name: "End this link" }).click();
+  await expect(page.getByText("Not linked to anything.")).toBeVisible();
+  await page.keyboard.press("z");
+  await expect(page.getByRole("link", { name: /Looking for a flat/ })).toBeVisible();
+});
+
+test("erasing shows what goes, wants a word, and gives a receipt", async ({
+  page,
+  quipu,
+  allowed,
+}) => {
+  allowed.push(/404/);
+  const { retire = "" } = await live(quipu);
+  await open(page, `/memory?one=${retire}`);
+  const panel = page.getByRole("complementary", { name: "Memory" });
+  await panel.getByRole("button", { name: "Erase for good" }).click();
+  const dialog = page.getByRole("dialog", { name: /Erase this memory/ });
+  await expect(dialog).toContainText("1 memory, ");
+  const yes = dialog.getByRole("button", { name: "Erase for good" });
+  await expect(yes).toBeDisabled();
+  await dialog.getByRole("textbox").fill("erase");
+  await screens(page, "memory-erase");
+  await yes.click();
+  const done = page.getByRole("dialog", { name: "Erased" });
+  await expect(done).toContainText(/era_/);
+  await expect(done.getByRole("button", { name: "Download the signed receipt" })).toBeVisible();
+  await axe(page);
+  await screens(page, "memory-erased");
+  await done.getByRole("button", { name: "Close" }).last().click();
+  await expect(page.getByText("Wants to retire at 55")).toHaveCount(0);
+  await expect(quipu.memories.get(retire)).rejects.toThrow();
+});

@@ -1,0 +1,37 @@
+import { axe, expect, open, screens, test } from "../../fixture.ts";
+import { live } from "./life.ts";
+
+test("one set in four views, each in the address", async ({ page, quipu }) => {
+  test.setTimeout(120_000);
+  await live(quipu);
+  await open(page, "/memory");
+  const list = page.getByRole("list", { name: "Memory" });
+  await expect(list.getByText("Never suggest dishes with peanuts")).toBeVisible();
+  await expect(list.getByRole("heading", { name: "About you" })).toBeVisible();
+  await axe(page);
+  await screens(page, "memory-list");
+  await page.keyboard.press("v");
+  await page.keyboard.press("b");
+  await expect(page).toHaveURL(/view=board/);
+  await expect(
+    page.getByRole("region", { name: "Travel" }).getByText("window seats"),
+  ).toBeVisible();
+  await axe(page);
+  await screens(page, "memory-board");
+  await page.keyboard.press("v");
+  await page.keyboard.press("t");
+  await expect(page.getByRole("heading", { name: "2026" })).toBeVisible();
+  await axe(page);
+  await screens(page, "memory-timeline");
+  await page.keyboard.press("v");
+  await page.keyboard.press("m");
+  const file = page.getByRole("region", { name: "profile.md" });
+  await expect(file).toContainText("^mem-");
+  await axe(page);
+  await screens(page, "memory-markdown");
+  // What is shown is the server's file, to the byte.
+  const shown = await file.locator("pre").evaluate((pre) => pre.textContent);
+  const { files } = await quipu.vault.get();
+  const profile = files.find((one) => one.path === "profile.md");
+  expect(shown).toBe(`${profile?.content}\n`);
+});
