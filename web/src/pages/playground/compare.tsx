@@ -35,19 +35,21 @@ export function Compared({ query, a, b }: { query: string; a: Setting; b: Settin
   ];
   return (
     <Card title={t("playground.compare.title")} flush>
-      <Table
-        label={t("playground.compare.title")}
-        rows={rows}
-        rowKey={(row) => row.name}
-        columns={[
-          { key: "name", title: "", cell: (row) => row.name },
-          { key: "a", title: NAMES[0], number: true, cell: (row) => row.of(one) },
-          { key: "b", title: NAMES[1], number: true, cell: (row) => row.of(two) },
-        ]}
-      />
-      <div className="grid gap-x-6 gap-y-3 border-t p-4 sm:grid-cols-2">
-        <Only name={NAMES[0]} lines={onlyIn(one, two)} />
-        <Only name={NAMES[1]} lines={onlyIn(two, one)} />
+      <div className="grid lg:grid-cols-[minmax(0,26rem)_minmax(0,1fr)]">
+        <Table
+          label={t("playground.compare.title")}
+          rows={rows}
+          rowKey={(row) => row.name}
+          columns={[
+            { key: "name", title: "", cell: (row) => row.name },
+            { key: "a", title: NAMES[0], number: true, cell: (row) => row.of(one) },
+            { key: "b", title: NAMES[1], number: true, cell: (row) => row.of(two) },
+          ]}
+        />
+        <div className="grid content-start gap-x-6 gap-y-3 p-4 max-lg:border-t sm:grid-cols-2 lg:border-s">
+          <Only name={NAMES[0]} lines={onlyIn(one, two)} />
+          <Only name={NAMES[1]} lines={onlyIn(two, one)} />
+        </div>
       </div>
     </Card>
   );
