@@ -2,7 +2,6 @@
 import { Download, Table2 } from "lucide-react";
 import { type ReactNode, useState } from "react";
 import { t } from "../../i18n/index.ts";
-import { Card } from "../../ui/card.tsx";
 import { IconButton } from "../../ui/icon-button.tsx";
 import { Table } from "../../ui/table.tsx";
 import { type Chart, csvOf, dayName, isEmpty } from "./charts.ts";
@@ -52,7 +51,7 @@ export function ChartCard({
           />
         </div>
       ) : (
-        <div className="flex flex-col gap-3 px-4 pb-3">
+        <div className="flex flex-1 flex-col justify-between gap-3 px-4 pb-3">
           <div className="flex flex-wrap items-center gap-x-4 gap-y-0.5 text-[0.8125rem]">
             {chart.series.map((one, which) => (
               <span key={one.name} className="inline-flex items-center gap-1.5 text-muted">
@@ -93,7 +92,10 @@ export function Figure({
   children: ReactNode;
 }) {
   return (
-    <Card aria-label={title} flush>
+    <section
+      aria-label={title}
+      className="flex min-w-0 flex-col overflow-hidden rounded-card border bg-surface"
+    >
       <div className="flex items-start justify-between gap-3 px-4 pt-3 pb-2">
         <div className="min-w-0">
           <h3 className="font-medium">{title}</h3>
@@ -115,7 +117,7 @@ export function Figure({
         </div>
       </div>
       {children}
-    </Card>
+    </section>
   );
 }
 

@@ -35,7 +35,7 @@ export function Compared({ query, a, b }: { query: string; a: Setting; b: Settin
   ];
   return (
     <Card title={t("playground.compare.title")} flush>
-      <div className="grid lg:grid-cols-[minmax(0,26rem)_minmax(0,1fr)]">
+      <div className="grid lg:grid-cols-[minmax(0,32rem)_minmax(0,1fr)]">
         <Table
           label={t("playground.compare.title")}
           rows={rows}
@@ -46,7 +46,7 @@ export function Compared({ query, a, b }: { query: string; a: Setting; b: Settin
             { key: "b", title: NAMES[1], number: true, cell: (row) => row.of(two) },
           ]}
         />
-        <div className="grid content-start gap-x-6 gap-y-3 p-4 max-lg:border-t sm:grid-cols-2 lg:border-s">
+        <div className="grid content-start gap-x-6 gap-y-3 p-4 max-lg:border-t max-lg:sm:grid-cols-2 lg:border-s">
           <Only name={NAMES[0]} lines={onlyIn(one, two)} />
           <Only name={NAMES[1]} lines={onlyIn(two, one)} />
         </div>

@@ -11,7 +11,7 @@ import { type Column, Table } from "../../ui/table.tsx";
 import type { Outcome, Row } from "./ask.ts";
 
 /** Pixels: the height of a rank, the way from arm to arm, and the room beside the first and the last. */
-const WIDE = { lane: 32, step: 68, edge: 26 };
+const WIDE = { lane: 32, step: 68, edge: 30 };
 const NARROW = { lane: 50, step: 46, edge: 22 };
 
 interface Stage {
@@ -191,10 +191,29 @@ function path(row: Row, columns: readonly Stage[]): string {
 }
 
 function RankTable({ label, rows }: { label: string; rows: readonly Row[] }) {
-  const arms = [...new Set(rows.flatMap((row) => [...row.arms.keys()]))];
+  const named = new Set(rows.flatMap((row) => [...row.arms.keys()]));
+  // Words and vectors first: what the lines show.
+  const arms = [...new Set(["keyword", "vector", ...named])].filter((arm) => named.has(arm));
   const columns: Column<Row>[] = [
     { key: "last", title: t("playground.stage.reranked"), number: true, cell: (row) => row.last },
     { key: "name", title: label, cell: (row) => <RowName row={row} wrap /> },
+    {
+      key: "outcome",
+      title: t("playground.outcome"),
+      cell: (row) => <OutcomeBadge outcome={row.outcome} />,
+    },
+    {
+      key: "relevance",
+      title: t("playground.relevance"),
+      number: true,
+      cell: (row) => <span className="whitespace-nowrap">{figure(row.relevance, 3)}</span>,
+    },
+    {
+      key: "score",
+      title: t("playground.score"),
+      number: true,
+      cell: (row) => <span className="whitespace-nowrap">{figure(row.score, 3)}</span>,
+    },
     { key: "fused", title: t("playground.stage.fused"), number: true, cell: (row) => row.fused },
     ...arms.map((arm) => ({
       key: arm,
@@ -203,18 +222,6 @@ function RankTable({ label, rows }: { label: string; rows: readonly Row[] }) {
       cell: (row: Row) => <Arm said={row.arms.get(arm)} />,
     })),
     {
-      key: "relevance",
-      title: t("playground.relevance"),
-      number: true,
-      cell: (row) => figure(row.relevance, 3),
-    },
-    {
-      key: "score",
-      title: t("playground.score"),
-      number: true,
-      cell: (row) => figure(row.score, 3),
-    },
-    {
       key: "matched",
       title: t("playground.matched"),
       cell: (row) => (
@@ -222,11 +229,6 @@ function RankTable({ label, rows }: { label: string; rows: readonly Row[] }) {
           {row.matched.join(", ")}
         </span>
       ),
-    },
-    {
-      key: "outcome",
-      title: t("playground.outcome"),
-      cell: (row) => <OutcomeBadge outcome={row.outcome} />,
     },
   ];
   const whole = columns.map((column) => ({
@@ -255,7 +257,7 @@ export function RowName({
 }): ReactNode {
   const look = classes(
     "min-w-0 rounded-sm",
-    wrap ? "block min-w-56 text-start" : "flex-1 truncate max-sm:max-w-full max-sm:flex-none",
+    wrap ? "block min-w-72 text-start" : "flex-1 truncate max-sm:max-w-full max-sm:flex-none",
   );
   if (row.what === "turn") {
     return (

@@ -36,6 +36,7 @@ export function Result({
   const { data, error, refetch, isFetching } = useAnswers(query, setting);
   if (error) return <ProblemCard error={error} retry={() => void refetch()} />;
   if (!data) return <Running />;
+  const ranks = <RanksCard {...data} setting={setting} table={table} onTable={onTable} />;
   return (
     <section
       aria-label={name ?? t("playground.result")}
@@ -45,11 +46,12 @@ export function Result({
         !narrow && "xl:grid-cols-[minmax(0,1fr)_minmax(0,1fr)]",
       )}
     >
-      <div className={classes("min-w-0", !narrow && "xl:col-span-2")}>
+      <div className={classes("flex min-w-0 flex-col gap-4", !narrow && "xl:col-span-2")}>
         <Verdict {...data} name={name} />
+        {table && ranks}
       </div>
       <div className="flex min-w-0 flex-col gap-4">
-        <RanksCard {...data} setting={setting} table={table} onTable={onTable} />
+        {!table && ranks}
         <LeftOut {...data} />
         <Timing {...data} />
       </div>
