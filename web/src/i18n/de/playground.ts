@@ -54,7 +54,7 @@ export const playground: Translation["playground"] = {
 
   "verdict.looked": "Für diese Nachricht wurde die Erinnerung durchsucht",
   "verdict.spared": "Die Erinnerung wurde nicht durchsucht: diese Nachricht braucht nichts davon",
-  "verdict.nothing": "Es gab nichts zu finden",
+  "verdict.nothing": "Nichts von dem, was bekannt ist, betrifft diese Nachricht",
   "verdict.counts":
     "{considered, plural, one {# Erinnerung oder Äußerung} other {# Erinnerungen und Äußerungen}} zur Hand · {went, number} im Prompt · {out, number} weggelassen",
   domains: "Erkannte Bereiche",

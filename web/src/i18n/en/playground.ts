@@ -52,7 +52,7 @@ export const playground = {
 
   "verdict.looked": "The memory was searched for this message",
   "verdict.spared": "The memory was not searched: this message calls for none of it",
-  "verdict.nothing": "There was nothing to be found",
+  "verdict.nothing": "Nothing that is known bears on this message",
   "verdict.counts":
     "{considered, plural, one {# memory or turn} other {# memories and turns}} at hand · {went, number} in the prompt · {out, number} left out",
   domains: "Domains detected",
