@@ -1,17 +1,160 @@
 /** How a memory grows, is used and is corrected. */
-import { ChartNoAxesColumn } from "lucide-react";
+import { getRouteApi, Link, useNavigate } from "@tanstack/react-router";
+import { ChartNoAxesColumn, CircleCheck, CircleX, Table2 } from "lucide-react";
+import { useMemo, useState } from "react";
+import { ProblemCard } from "../../app/problems.tsx";
+import { useShortcuts } from "../../app/shortcuts.tsx";
+import { useMemories } from "../../data/memories.ts";
+import { select } from "../../data/select.ts";
 import { t } from "../../i18n/index.ts";
+import { Button, buttonClasses } from "../../ui/button.tsx";
+import { Chip } from "../../ui/chip.tsx";
+import { classes } from "../../ui/classes.ts";
 import { EmptyState } from "../../ui/empty-state.tsx";
 import { Page } from "../../ui/page.tsx";
+import { Skeleton } from "../../ui/skeleton.tsx";
+import { ChartCard } from "./chart-card.tsx";
+import { byDomain, type Headline, headlines, isEmpty, sectionsOf } from "./charts.ts";
+import { TopDomains } from "./domains.tsx";
+import { type Figures, useFigures } from "./figures.ts";
+import { RANGES } from "./search.ts";
+
+const route = getRouteApi("/insights");
 
 export default function InsightsPage() {
+  const { days = 30, table = false } = route.useSearch();
+  const navigate = useNavigate();
+  const figures = useFigures(days);
+  const go = (range: (typeof RANGES)[number], tables: boolean) =>
+    void navigate({
+      to: "/insights",
+      search: { days: range === 30 ? undefined : range, table: tables || undefined },
+    });
+  useShortcuts(t("insights.title"), [
+    { keys: "t", label: t("insights.key.table"), run: () => go(days, !table) },
+    ...RANGES.map((range, at) => ({
+      keys: String(at + 1),
+      label: t("insights.days", { count: range }),
+      run: () => go(range, table),
+    })),
+  ]);
   return (
-    <Page title={t("insights.title")}>
+    <Page
+      title={t("insights.title")}
+      note={t("insights.utc")}
+      actions={
+        <>
+          <fieldset className="flex gap-1.5">
+            <legend className="sr-only">{t("insights.range")}</legend>
+            {RANGES.map((range) => (
+              <Chip key={range} pressed={range === days} onPress={() => go(range, table)}>
+                {t("insights.days", { count: range })}
+              </Chip>
+            ))}
+          </fieldset>
+          <Button small aria-pressed={table} onClick={() => go(days, !table)}>
+            <Table2 size={14} aria-hidden className="text-muted" />
+            {t(table ? "insights.asCharts" : "insights.asTables")}
+          </Button>
+        </>
+      }
+    >
+      {figures.error ? (
+        <ProblemCard error={figures.error} retry={() => void figures.refetch()} />
+      ) : !figures.data ? (
+        <Skeleton rows={8} />
+      ) : (
+        <Shown figures={figures.data} tables={table} />
+      )}
+    </Page>
+  );
+}
+
+function Shown({ figures, tables }: { figures: Figures; tables: boolean }) {
+  const { all, complete } = useMemories();
+  const sections = useMemo(() => {
+    const [memory, ...rest] = sectionsOf(figures.days);
+    if (!memory) return rest;
+    const days = figures.days.map((one) => one.day);
+    const domains = complete ? [byDomain(days, select(all, { status: ["active"] }))] : [];
+    return [{ ...memory, charts: [...memory.charts, ...domains] }, ...rest];
+  }, [figures, all, complete]);
+  // One day for all charts: what happened on it is seen in each of them.
+  const [chosen, setChosen] = useState<number | null>(null);
+  const last = figures.days.length - 1;
+  const at = Math.min(chosen ?? last, last);
+  if (sections.every(({ charts }) => charts.every(isEmpty))) {
+    return (
       <EmptyState
         icon={<ChartNoAxesColumn size={20} aria-hidden />}
         title={t("insights.empty.title")}
         text={t("insights.empty.text")}
+        waiting={t("insights.empty.waiting")}
+        next={[
+          {
+            text: t("insights.empty.try"),
+            action: (
+              <Link to="/playground" className={buttonClasses("plain", true)}>
+                {t("shell.page.playground")}
+              </Link>
+            ),
+          },
+        ]}
       />
-    </Page>
+    );
+  }
+  return (
+    <div className="flex flex-col gap-8">
+      <Headlines all={headlines(figures.days)} />
+      {sections.map((section, which) => (
+        <section key={section.title} aria-label={section.title} className="flex flex-col gap-3">
+          <h2 className="font-medium text-muted">{section.title}</h2>
+          <div
+            className={classes(
+              "grid gap-4 lg:grid-cols-2",
+              section.charts.length % 2 === 1 && "xl:grid-cols-3",
+            )}
+          >
+            {section.charts.map((chart) => (
+              <ChartCard
+                key={`${chart.id} ${tables}`}
+                chart={chart}
+                tables={tables}
+                at={at}
+                onAt={setChosen}
+              />
+            ))}
+            {which === 0 && (
+              <TopDomains key={String(tables)} domains={figures.domains} tables={tables} />
+            )}
+          </div>
+        </section>
+      ))}
+    </div>
+  );
+}
+
+/** The range in a few numbers, and whether they are what they should be. */
+function Headlines({ all }: { all: readonly Headline[] }) {
+  return (
+    <dl className="grid grid-cols-2 gap-px overflow-hidden rounded-card border bg-line sm:grid-cols-4">
+      {all.map(({ id, name, value, goal }) => (
+        <div key={id} className="flex flex-col gap-0.5 bg-surface px-4 py-3">
+          <dt className="text-[0.8125rem] text-muted">{name}</dt>
+          <dd className="text-lg font-semibold tabular-nums">{value}</dd>
+          {goal && (
+            <dd
+              className={classes(
+                "inline-flex items-center gap-1 text-xs",
+                goal.met ? "text-good" : "text-warn",
+              )}
+            >
+              {goal.met ? <CircleCheck size={12} aria-hidden /> : <CircleX size={12} aria-hidden />}
+              {t(goal.met ? "insights.goal.met" : "insights.goal.missed", { goal: goal.text })}
+            </dd>
+          )}
+        </div>
+      ))}
+    </dl>
   );
 }

@@ -1,0 +1,130 @@
+/** A chart with its legend, which tells the chosen day in numbers; also as a table, and as a file. */
+import { Download, Table2 } from "lucide-react";
+import { type ReactNode, useState } from "react";
+import { t } from "../../i18n/index.ts";
+import { IconButton } from "../../ui/icon-button.tsx";
+import { Table } from "../../ui/table.tsx";
+import { type Chart, csvOf, dayName, isEmpty } from "./charts.ts";
+import { Plot, Sign } from "./plot.tsx";
+
+export function ChartCard({
+  chart,
+  tables,
+  at,
+  onAt,
+}: {
+  chart: Chart;
+  /** Whether all charts are tables. */
+  tables: boolean;
+  at: number;
+  onAt: (at: number | null) => void;
+}) {
+  const [own, setOwn] = useState<boolean>();
+  const table = own ?? tables;
+  return (
+    <Figure
+      title={chart.title}
+      help={chart.help}
+      table={table}
+      onTable={() => setOwn(!table)}
+      file={() => ({ name: chart.id, text: csvOf(chart) })}
+    >
+      {table ? (
+        <div className="max-h-72 overflow-y-auto border-t">
+          <Table
+            label={chart.title}
+            rows={chart.days.map((day, index) => ({ day, index })).reverse()}
+            rowKey={(row) => row.day}
+            columns={[
+              {
+                key: "day",
+                title: t("insights.day"),
+                cell: (row) => <span className="whitespace-nowrap">{dayName(row.day)}</span>,
+              },
+              ...chart.series.map((one) => ({
+                key: one.name,
+                title: <span className="whitespace-nowrap">{one.name}</span>,
+                number: true,
+                cell: (row: { index: number }) => figureOf(chart, one.values[row.index]),
+              })),
+            ]}
+          />
+        </div>
+      ) : (
+        <div className="flex flex-1 flex-col justify-between gap-3 px-4 pb-3">
+          <div className="flex flex-wrap items-center gap-x-4 gap-y-0.5 text-[0.8125rem]">
+            {chart.series.map((one, which) => (
+              <span key={one.name} className="inline-flex items-center gap-1.5 text-muted">
+                <Sign chart={chart} which={which} />
+                <span>
+                  {one.name}{" "}
+                  <span className="text-ink tabular-nums">{figureOf(chart, one.values[at])}</span>
+                </span>
+              </span>
+            ))}
+          </div>
+          <Plot chart={chart} at={at} onAt={onAt} />
+          {isEmpty(chart) && <p className="text-[0.8125rem] text-muted">{t("insights.nothing")}</p>}
+        </div>
+      )}
+    </Figure>
+  );
+}
+
+function figureOf(chart: Chart, value: number | null | undefined): string {
+  return value === null || value === undefined ? t("insights.none") : chart.format(value);
+}
+
+/** What every figure of the page has: a name, a sentence, the table and the file. */
+export function Figure({
+  title,
+  help,
+  table,
+  onTable,
+  file,
+  children,
+}: {
+  title: string;
+  help: string;
+  table: boolean;
+  onTable: () => void;
+  file: () => { name: string; text: string };
+  children: ReactNode;
+}) {
+  return (
+    <section
+      aria-label={title}
+      className="flex min-w-0 flex-col overflow-hidden rounded-card border bg-surface"
+    >
+      <div className="flex items-start justify-between gap-3 px-4 pt-3 pb-2">
+        <div className="min-w-0">
+          <h3 className="font-medium">{title}</h3>
+          <p className="text-[0.8125rem] text-muted">{help}</p>
+        </div>
+        <div className="-me-1.5 flex shrink-0">
+          <IconButton
+            small
+            label={t("insights.asTable")}
+            aria-pressed={table}
+            onClick={onTable}
+            className="aria-pressed:bg-active aria-pressed:text-ink"
+          >
+            <Table2 size={15} aria-hidden />
+          </IconButton>
+          <IconButton small label={t("insights.csv")} onClick={() => download(file())}>
+            <Download size={15} aria-hidden />
+          </IconButton>
+        </div>
+      </div>
+      {children}
+    </section>
+  );
+}
+
+function download({ name, text }: { name: string; text: string }): void {
+  const link = document.createElement("a");
+  link.href = URL.createObjectURL(new Blob([text], { type: "text/csv;charset=utf-8" }));
+  link.download = `quipu-${name}.csv`;
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 1_000);
+}

@@ -1,0 +1,340 @@
+/** From days to charts: what is drawn, in which words, and the same as rows. Pure. */
+import { locale, t } from "../../i18n/index.ts";
+import type { Day } from "./figures.ts";
+
+export interface Series {
+  name: string;
+  /** One for each day; null where there was nothing to measure. */
+  values: readonly (number | null)[];
+}
+
+export interface Chart {
+  id: string;
+  title: string;
+  help: string;
+  /** Parts of a whole on top of each other, or figures that do not add up. */
+  kind: "columns" | "lines";
+  days: readonly string[];
+  series: readonly Series[];
+  format: (value: number) => string;
+  /** What the top stands for, where that does not depend on the figures: all of something. */
+  whole?: number;
+}
+
+type ChartId =
+  | "known"
+  | "new"
+  | "answers"
+  | "rates"
+  | "asked"
+  | "recall"
+  | "kept"
+  | "tokens"
+  | "calls"
+  | "model"
+  | "cost";
+
+export type Section = { title: string; charts: Chart[] };
+
+export function sectionsOf(days: readonly Day[]): Section[] {
+  const make = (
+    id: ChartId,
+    kind: Chart["kind"],
+    series: Record<string, (day: Day) => number | null>,
+    format = count,
+    whole?: number,
+  ): Chart => ({
+    id,
+    title: t(`insights.${id}`),
+    help: t(`insights.${id}.help`),
+    kind,
+    days: days.map((one) => one.day),
+    series: Object.entries(series).map(([name, of]) => ({ name, values: days.map(of) })),
+    format,
+    whole,
+  });
+  const rates = ratesOf(days);
+  return [
+    {
+      title: t("insights.section.memory"),
+      charts: [
+        make("known", "columns", {
+          [t("shell.tier.strong")]: (day) => day.memories.strong,
+          [t("shell.tier.tentative")]: (day) => day.memories.tentative,
+          [t("shell.tier.candidate")]: (day) => day.memories.candidate,
+        }),
+        make("new", "columns", {
+          [t("insights.saved")]: (day) => day.saved,
+          [t("insights.learned")]: (day) => day.learned,
+          [t("insights.proposed")]: (day) => day.proposed,
+        }),
+        make("answers", "columns", {
+          [t("insights.confirmed")]: (day) => day.confirmed,
+          [t("insights.corrected")]: (day) => day.corrected,
+          [t("insights.rejected")]: (day) => day.rejected,
+          [t("insights.forgotten")]: (day) => day.forgotten,
+        }),
+        make(
+          "rates",
+          "lines",
+          {
+            [t("insights.confirmed")]: (day) => rates.get(day)?.confirmed ?? null,
+            [t("insights.corrected")]: (day) => rates.get(day)?.corrected ?? null,
+            [t("insights.rejected")]: (day) => rates.get(day)?.rejected ?? null,
+          },
+          percent,
+          1,
+        ),
+      ],
+    },
+    {
+      title: t("insights.section.recall"),
+      charts: [
+        make(
+          "recall",
+          "lines",
+          {
+            p50: (day) => day.recall_ms?.p50 ?? null,
+            p95: (day) => day.recall_ms?.p95 ?? null,
+            p99: (day) => day.recall_ms?.p99 ?? null,
+          },
+          milliseconds,
+        ),
+        make("kept", "columns", {
+          [t("insights.frozen")]: (day) => day.frozen,
+          [t("insights.anew")]: (day) => Math.max(0, day.retrievals - day.frozen),
+        }),
+        make("asked", "columns", {
+          [t("insights.whole")]: (day) => Math.max(0, day.retrievals - day.degraded),
+          [t("insights.degraded")]: (day) => day.degraded,
+        }),
+        make("tokens", "lines", {
+          [t("insights.tokensEach")]: (day) => (day.retrievals > 0 ? day.tokens : null),
+        }),
+      ],
+    },
+    {
+      title: t("insights.section.models"),
+      charts: [
+        make("calls", "columns", { [t("insights.callsEach")]: (day) => day.calls }),
+        make("model", "columns", {
+          [t("insights.input")]: (day) => day.input_tokens,
+          [t("insights.output")]: (day) => day.output_tokens,
+        }),
+        make(
+          "cost",
+          "columns",
+          { [t("insights.costEach")]: (day) => day.cost_micros / 1_000_000 },
+          money,
+        ),
+      ],
+    },
+  ];
+}
+
+const WEEK = 7;
+
+type Rates = { confirmed: number; corrected: number; rejected: number };
+
+/** Of the answers in the week up to each day, how many were which. A single day has too few. */
+export function ratesOf(days: readonly Day[]): Map<Day, Rates> {
+  const rates = new Map<Day, Rates>();
+  for (const [at, day] of days.entries()) {
+    const week = days.slice(Math.max(0, at + 1 - WEEK), at + 1);
+    const sum = (of: keyof Rates) => week.reduce((all, one) => all + one[of], 0);
+    const all = sum("confirmed") + sum("corrected") + sum("rejected");
+    if (all === 0) continue;
+    rates.set(day, {
+      confirmed: sum("confirmed") / all,
+      corrected: sum("corrected") / all,
+      rejected: sum("rejected") / all,
+    });
+  }
+  return rates;
+}
+
+const SHOWN = 3;
+
+/** What is known now, by domain and by the day on which it was first saved. */
+export function byDomain(
+  days: readonly string[],
+  memories: readonly { domain?: string | null; created_at: string }[],
+): Chart {
+  const sizes = new Map<string, number>();
+  for (const { domain } of memories) {
+    if (domain) sizes.set(domain, (sizes.get(domain) ?? 0) + 1);
+  }
+  const largest = [...sizes].sort(([a, m], [b, n]) => n - m || a.localeCompare(b));
+  const names = largest.slice(0, SHOWN).map(([name]) => name);
+  const series = (name: string, own: (domain: string | null | undefined) => boolean): Series => {
+    const saved = memories.filter((one) => own(one.domain)).map((one) => one.created_at);
+    return { name, values: days.map((day) => saved.filter((at) => at.slice(0, 10) <= day).length) };
+  };
+  return {
+    id: "by-domain",
+    title: t("insights.byDomain"),
+    help: t("insights.byDomain.help"),
+    kind: "columns",
+    days,
+    series: [
+      ...names.map((name) => series(name, (domain) => domain === name)),
+      series(t("insights.others"), (domain) => !domain || !names.includes(domain)),
+    ],
+    format: count,
+  };
+}
+
+/** A figure of the whole range, and what it should be. */
+export interface Headline {
+  id: string;
+  name: string;
+  value: string;
+  goal?: { text: string; met: boolean };
+}
+
+/** A share of fewer than this says little, so it is not judged. */
+const ENOUGH = 10;
+
+export function headlines(days: readonly Day[]): Headline[] {
+  const sum = (of: (day: Day) => number) => days.reduce((all, day) => all + of(day), 0);
+  const last = days.at(-1);
+  const known = last ? last.memories.strong + last.memories.tentative : 0;
+  const retrievals = sum((day) => day.retrievals);
+  const slowest = Math.max(0, ...days.map((day) => day.recall_ms?.p95 ?? 0));
+  const kept = share(
+    sum((day) => day.frozen),
+    retrievals,
+  );
+  const answered = sum((day) => day.confirmed + day.corrected + day.rejected);
+  const accepted = share(
+    sum((day) => day.confirmed),
+    answered,
+  );
+  const corrected = share(
+    sum((day) => day.corrected),
+    answered,
+  );
+  const tokens = sum((day) => day.tokens * day.retrievals) / Math.max(1, retrievals);
+  const goal = (text: string, among: number, met: boolean) =>
+    among < ENOUGH ? undefined : { text, met };
+  return [
+    { id: "known", name: t("insights.head.known"), value: count(known) },
+    {
+      id: "learned",
+      name: t("insights.head.learned"),
+      value: count(sum((day) => day.saved + day.learned)),
+    },
+    {
+      id: "recall",
+      name: t("insights.head.recall"),
+      value: retrievals > 0 ? milliseconds(slowest) : NOTHING,
+      goal: goal(t("insights.goal.recall"), retrievals, slowest < 300),
+    },
+    {
+      id: "kept",
+      name: t("insights.head.kept"),
+      value: percent(kept),
+      goal: goal(t("insights.goal.kept"), retrievals, (kept ?? 0) > 0.7),
+    },
+    {
+      id: "tokens",
+      name: t("insights.head.tokens"),
+      value: retrievals > 0 ? count(Math.round(tokens)) : NOTHING,
+    },
+    {
+      id: "accepted",
+      name: t("insights.head.accepted"),
+      value: percent(accepted),
+      goal: goal(t("insights.goal.accepted"), answered, (accepted ?? 0) > 0.7),
+    },
+    {
+      id: "corrected",
+      name: t("insights.head.corrected"),
+      value: percent(corrected),
+      goal: goal(t("insights.goal.corrected"), answered, (corrected ?? 0) < 0.1),
+    },
+    {
+      id: "cost",
+      name: t("insights.head.cost"),
+      value: money(sum((day) => day.cost_micros) / 1_000_000),
+    },
+  ];
+}
+
+const NOTHING = "–";
+
+function share(part: number, whole: number): number | undefined {
+  return whole > 0 ? part / whole : undefined;
+}
+
+function percent(value: number | undefined): string {
+  if (value === undefined) return NOTHING;
+  return new Intl.NumberFormat(locale(), { style: "percent", maximumFractionDigits: 0 }).format(
+    value,
+  );
+}
+
+export function count(value: number): string {
+  return new Intl.NumberFormat(locale(), { maximumFractionDigits: 1 }).format(value);
+}
+
+function milliseconds(value: number): string {
+  return t("insights.ms", { value: count(value) });
+}
+
+function money(value: number): string {
+  return new Intl.NumberFormat(locale(), { maximumFractionDigits: 6 }).format(value);
+}
+
+/** A day of the server's, which is one of UTC. */
+export function dayName(day: string, style: "short" | "long" = "short"): string {
+  return new Intl.DateTimeFormat(locale(), {
+    day: "numeric",
+    month: "short",
+    ...(style === "long" && { weekday: "short", year: "numeric" }),
+    timeZone: "UTC",
+  }).format(new Date(`${day}T00:00:00Z`));
+}
+
+const STEPS = [1, 1.2, 1.6, 2, 2.4, 3, 4, 5, 6, 8, 10];
+
+/** What a chart has to be as high as: the next number that is easy to halve. */
+export function top(chart: Chart): number {
+  if (chart.whole) return chart.whole;
+  const sums = chart.days.map((_, at) => {
+    const values = chart.series.map((one) => one.values[at] ?? 0);
+    return chart.kind === "columns"
+      ? values.reduce((all, one) => all + one, 0)
+      : Math.max(...values);
+  });
+  const highest = Math.max(0, ...sums);
+  if (highest === 0) return 1;
+  const power = 10 ** Math.floor(Math.log10(highest));
+  const next = STEPS.map((step) => step * power).find((step) => step >= highest - 1e-9);
+  // Five memories and a half there never are: whole things get a whole middle.
+  if (chart.kind === "columns" && highest >= 1 && highest <= 10) return 2 * Math.ceil(highest / 2);
+  return Number((next ?? highest).toPrecision(3));
+}
+
+/** Whether there is anything to see. */
+export function isEmpty(chart: Chart): boolean {
+  return chart.series.every((one) => one.values.every((value) => !value));
+}
+
+/** A chart as a file for a spreadsheet: plain numbers with a point, whatever the language. */
+export function csvOf(chart: Chart): string {
+  const lines = chart.days.map((day, at) => [
+    day,
+    ...chart.series.map((one) => String(one.values[at] ?? "")),
+  ]);
+  return csv([[t("insights.day"), ...chart.series.map((one) => one.name)], ...lines]);
+}
+
+/** Rows as RFC 4180 has them. A word that a spreadsheet would run as a formula is kept from it. */
+export function csv(rows: readonly (readonly string[])[]): string {
+  const cell = (text: string) => {
+    const safe = /^[=+\-@\t\r]/.test(text) && Number.isNaN(Number(text)) ? `'${text}` : text;
+    return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
+  };
+  return rows.map((row) => `${row.map(cell).join(",")}\r\n`).join("");
+}

@@ -1,0 +1,306 @@
+/**
+ * A chart, drawn. One day is always told in numbers: the pointer or the arrow keys choose it. What tells
+ * the series apart is the pattern and the dash as much as the colour.
+ */
+import { type KeyboardEvent, type PointerEvent, useEffect, useId, useRef, useState } from "react";
+import { t } from "../../i18n/index.ts";
+import { classes } from "../../ui/classes.ts";
+import { type Chart, count, dayName, top } from "./charts.ts";
+
+const HEIGHT = 136;
+const AXIS = 40;
+/** Room above the highest, so that its stroke is whole. */
+const HEAD = 4;
+const FILLS = ["fill-accent", "fill-good", "fill-warn", "fill-strong-line"];
+const STROKES = ["stroke-accent", "stroke-good", "stroke-warn", "stroke-strong-line"];
+const DASHES = [undefined, "6 3", "2 3", "8 2 2 2"];
+
+export function Plot({
+  chart,
+  at,
+  onAt,
+}: {
+  chart: Chart;
+  /** The day that is told. */
+  at: number;
+  /** Null goes back to the latest. */
+  onAt: (at: number | null) => void;
+}) {
+  const place = useRef<HTMLDivElement>(null);
+  const width = useWidth(place) - AXIS;
+  const last = chart.days.length - 1;
+  const band = Math.max(0, width) / Math.max(1, chart.days.length);
+  const high = top(chart);
+  const y = (value: number) => HEAD + (HEIGHT - HEAD) * (1 - value / high);
+  const point = (event: PointerEvent<HTMLDivElement>) => {
+    const left = event.clientX - event.currentTarget.getBoundingClientRect().left - AXIS;
+    onAt(Math.min(last, Math.max(0, Math.floor(left / band))));
+  };
+  const press = (event: KeyboardEvent) => {
+    const to = MOVES[event.key]?.(at, last);
+    if (to === undefined) return;
+    event.preventDefault();
+    onAt(Math.min(last, Math.max(0, to)));
+  };
+  return (
+    <div
+      ref={place}
+      role="slider"
+      tabIndex={0}
+      aria-label={t("insights.choose", { chart: chart.title })}
+      aria-valuemin={1}
+      aria-valuemax={last + 1}
+      aria-valuenow={at + 1}
+      aria-valuetext={told(chart, at)}
+      dir="ltr"
+      onPointerMove={point}
+      onPointerDown={point}
+      onPointerLeave={() => onAt(null)}
+      onKeyDown={press}
+      className="touch-pan-y rounded-control select-none"
+    >
+      <svg aria-hidden="true" width="100%" height={HEIGHT + 20} className="block overflow-visible">
+        {[high, high / 2, 0].map((value) => (
+          <g key={value}>
+            <line
+              x1={AXIS}
+              x2={AXIS + Math.max(0, width)}
+              y1={y(value)}
+              y2={y(value)}
+              className="stroke-line"
+            />
+            <text
+              x={AXIS - 6}
+              y={y(value)}
+              dy="0.35em"
+              textAnchor="end"
+              className="fill-muted text-[0.6875rem] tabular-nums"
+            >
+              {chart.whole ? chart.format(value) : short(value)}
+            </text>
+          </g>
+        ))}
+        {width > 0 && (
+          <g transform={`translate(${AXIS} 0)`}>
+            <rect
+              x={at * band}
+              y={0}
+              width={band}
+              height={HEIGHT}
+              className="fill-active opacity-70"
+            />
+            {chart.kind === "columns" ? (
+              <Columns chart={chart} band={band} y={y} />
+            ) : (
+              <Lines chart={chart} band={band} y={y} at={at} />
+            )}
+            <Days chart={chart} band={band} at={at} />
+          </g>
+        )}
+      </svg>
+    </div>
+  );
+}
+
+const MOVES: Record<string, ((at: number, last: number) => number) | undefined> = {
+  ArrowLeft: (at) => at - 1,
+  ArrowRight: (at) => at + 1,
+  ArrowDown: (at) => at - 1,
+  ArrowUp: (at) => at + 1,
+  PageDown: (at) => at - 7,
+  PageUp: (at) => at + 7,
+  Home: () => 0,
+  End: (_, last) => last,
+};
+
+/** "15 Nov 2026: strong 120, tentative 14". */
+export function told(chart: Chart, at: number): string {
+  const values = chart.series.map(({ name, values }) => {
+    const value = values[at];
+    return `${name} ${value === null || value === undefined ? t("insights.none") : chart.format(value)}`;
+  });
+  return `${dayName(chart.days[at] ?? "", "long")}: ${values.join(", ")}`;
+}
+
+interface Drawing {
+  chart: Chart;
+  band: number;
+  y: (value: number) => number;
+}
+
+function Columns({ chart, band, y }: Drawing) {
+  const id = useId().replace(/[^\w-]/g, "");
+  const gap = band > 8 ? 3 : band > 4 ? 1 : 0;
+  return (
+    <>
+      <Patterns id={id} />
+      {chart.days.map((day, at) => {
+        let below = 0;
+        return (
+          <g key={day}>
+            {chart.series.map(({ name, values }, which) => {
+              const value = values[at] ?? 0;
+              if (value <= 0) return null;
+              const from = below;
+              below += value;
+              return (
+                <rect
+                  key={name}
+                  x={at * band + gap / 2}
+                  y={y(below)}
+                  width={Math.max(0.5, band - gap)}
+                  height={Math.max(1, y(from) - y(below))}
+                  fill={which === 0 ? undefined : `url(#${id}-${which})`}
+                  className={which === 0 ? FILLS[0] : undefined}
+                />
+              );
+            })}
+          </g>
+        );
+      })}
+    </>
+  );
+}
+
+/** The first series is plain; the others are hatched, dotted and crossed. */
+function Patterns({ id }: { id: string }) {
+  return (
+    <defs>
+      <pattern id={`${id}-1`} width="5" height="5" patternUnits="userSpaceOnUse">
+        <rect width="5" height="5" className="fill-good-soft" />
+        <path d="M-1 6L6 -1M-1 1L1 -1M4 6L6 4" strokeWidth="1.6" className="stroke-good" />
+      </pattern>
+      <pattern id={`${id}-2`} width="5" height="5" patternUnits="userSpaceOnUse">
+        <rect width="5" height="5" className="fill-warn-soft" />
+        <circle cx="2.5" cy="2.5" r="1.3" className="fill-warn" />
+      </pattern>
+      <pattern id={`${id}-3`} width="4" height="4" patternUnits="userSpaceOnUse">
+        <rect width="4" height="4" className="fill-surface" />
+        <path d="M0 2H4" strokeWidth="1.2" className="stroke-strong-line" />
+      </pattern>
+    </defs>
+  );
+}
+
+function Lines({ chart, band, y, at }: Drawing & { at: number }) {
+  const x = (day: number) => (day + 0.5) * band;
+  return chart.series.map(({ name, values }, which) => (
+    <g key={name}>
+      <path
+        d={runs(values)
+          .map((run) => run.map(([day, v], n) => `${n ? "L" : "M"}${x(day)} ${y(v)}`).join(""))
+          .join("")}
+        fill="none"
+        strokeWidth={1.75}
+        strokeLinejoin="round"
+        strokeDasharray={DASHES[which]}
+        className={STROKES[which]}
+      />
+      {/* A day between two without a figure has no line to be seen by. */}
+      {runs(values).map(([[day, v] = [0, 0], second]) =>
+        second ? null : <circle key={day} cx={x(day)} cy={y(v)} r={2.5} className={FILLS[which]} />,
+      )}
+      {typeof values[at] === "number" && (
+        <circle
+          cx={x(at)}
+          cy={y(values[at] ?? 0)}
+          r={3.5}
+          strokeWidth={1.5}
+          className={classes(FILLS[which], "stroke-surface")}
+        />
+      )}
+    </g>
+  ));
+}
+
+/** Stretches of days that all have a figure. */
+function runs(values: readonly (number | null)[]): [number, number][][] {
+  const found: [number, number][][] = [];
+  let open = false;
+  for (const [day, value] of values.entries()) {
+    if (value === null) open = false;
+    else if (open) found.at(-1)?.push([day, value]);
+    else {
+      found.push([[day, value]]);
+      open = true;
+    }
+  }
+  return found;
+}
+
+/** The room that the name of a day takes. */
+const NAME = 48;
+
+/** The first and the last day by name, and in between, in its place, the one that is told. */
+function Days({ chart, band, at }: { chart: Chart; band: number; at: number }) {
+  const last = chart.days.length - 1;
+  const width = band * (last + 1);
+  const here = Math.min(width - NAME / 2, Math.max(NAME / 2, (at + 0.5) * band));
+  const name = (day: number) => dayName(chart.days[day] ?? "");
+  return (
+    <g className="text-[0.6875rem]">
+      {here > NAME * 1.6 && (
+        <text x={0} y={HEIGHT + 15} className="fill-muted">
+          {name(0)}
+        </text>
+      )}
+      {here < width - NAME * 1.6 && (
+        <text x={width} y={HEIGHT + 15} textAnchor="end" className="fill-muted">
+          {name(last)}
+        </text>
+      )}
+      <text x={here} y={HEIGHT + 15} textAnchor="middle" className="fill-ink font-medium">
+        {name(at)}
+      </text>
+    </g>
+  );
+}
+
+/** The sign of a series, as it is drawn. */
+export function Sign({ chart, which }: { chart: Chart; which: number }) {
+  const id = useId().replace(/[^\w-]/g, "");
+  return (
+    <svg aria-hidden="true" width="14" height="10" className="shrink-0">
+      {chart.kind === "lines" ? (
+        <line
+          x1="0"
+          x2="14"
+          y1="5"
+          y2="5"
+          strokeWidth="2"
+          strokeDasharray={DASHES[which]}
+          className={STROKES[which]}
+        />
+      ) : (
+        <>
+          <Patterns id={id} />
+          <rect
+            x="2"
+            width="10"
+            height="10"
+            fill={which === 0 ? undefined : `url(#${id}-${which})`}
+            className={which === 0 ? FILLS[0] : undefined}
+          />
+        </>
+      )}
+    </svg>
+  );
+}
+
+/** Short enough for an axis: 12k. */
+function short(value: number): string {
+  if (value < 1_000) return value < 1 ? String(Number(value.toPrecision(2))) : count(value);
+  return `${count(value / 1_000)}k`;
+}
+
+function useWidth(place: React.RefObject<HTMLElement | null>): number {
+  const [width, setWidth] = useState(0);
+  useEffect(() => {
+    const element = place.current;
+    if (!element) return;
+    const watch = new ResizeObserver(() => setWidth(element.clientWidth));
+    watch.observe(element);
+    return () => watch.disconnect();
+  }, [place]);
+  return width;
+}

@@ -1,0 +1,63 @@
+/** The server's answers to a message: the context, and what each arm made of it. */
+import { type ContextView, QuipuError, type RetrievalView, type SearchAnswer } from "@quipu/client";
+import { useQuery } from "@tanstack/react-query";
+import { usePreferences } from "../../app/preferences.ts";
+import { useQuipu, useSession } from "../../app/session.tsx";
+import { curl, retrieveBody, searchBody } from "./ask.ts";
+import type { Setting } from "./search.ts";
+
+export interface Answers {
+  context: ContextView;
+  found: SearchAnswer;
+}
+
+/** Asks when there is a message, and again only when told to: every context that is given is noted. */
+export function useAnswers(query: string, setting: Setting, wanted = true) {
+  const quipu = useQuipu();
+  const timezone = useTimezone();
+  const asked = retrieveBody(query, setting, timezone);
+  const searched = searchBody(query, setting, timezone);
+  return useQuery({
+    queryKey: ["playground", asked, searched],
+    queryFn: async ({ signal }): Promise<Answers> => {
+      const context = await quipu.memories.retrieve(asked, { signal });
+      const found = await quipu.memories.search(searched, { signal });
+      return { context, found };
+    },
+    enabled: wanted && query !== "",
+    staleTime: Number.POSITIVE_INFINITY,
+  });
+}
+
+/** What the server kept of a retrieval. It is noted behind the answer, so it may take a moment. */
+export function useTrace(id: string, wanted: boolean) {
+  const quipu = useQuipu();
+  return useQuery({
+    queryKey: ["playground", "trace", id],
+    queryFn: ({ signal }): Promise<RetrievalView> => quipu.retrieval(id, { signal }),
+    enabled: wanted,
+    retry: (times, error) => error instanceof QuipuError && error.status === 404 && times < 4,
+    retryDelay: 400,
+    staleTime: Number.POSITIVE_INFINITY,
+  });
+}
+
+/** The commands that ask the same of this server. */
+export function useCommands(query: string, setting: Setting): { retrieve: string; search: string } {
+  const { user, local } = useSession();
+  const timezone = useTimezone();
+  const from = {
+    origin: location.origin,
+    user: local && user === "me" ? undefined : user,
+    key: !local,
+  };
+  return {
+    retrieve: curl("/api/memory/retrieve", retrieveBody(query, setting, timezone), from),
+    search: curl("/api/memory/search", searchBody(query, setting, timezone), from),
+  };
+}
+
+/** The zone in which the person says "yesterday". */
+function useTimezone(): string {
+  return usePreferences().timeZone ?? Intl.DateTimeFormat().resolvedOptions().timeZone;
+}

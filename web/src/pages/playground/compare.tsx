@@ -1,0 +1,75 @@
+/** Two settings next to each other, in numbers, and the lines that only one of them gave. */
+import type { ContextView } from "@quipu/client";
+import { t } from "../../i18n/index.ts";
+import { Badge } from "../../ui/badge.tsx";
+import { Card } from "../../ui/card.tsx";
+import { Table } from "../../ui/table.tsx";
+import { useAnswers } from "./answers.ts";
+import { leftOut, onlyIn, total } from "./ask.ts";
+import { milliseconds } from "./result.tsx";
+import type { Setting } from "./search.ts";
+
+export const NAMES = ["A", "B"] as const;
+
+export function Compared({ query, a, b }: { query: string; a: Setting; b: Setting }) {
+  const one = useAnswers(query, a).data?.context;
+  const two = useAnswers(query, b).data?.context;
+  if (!one || !two) return null;
+  const count = (value: number) => t("playground.number", { count: value });
+  const rows: { name: string; of: (context: ContextView) => string }[] = [
+    {
+      name: t("playground.compare.used"),
+      of: ({ budget }) => t("shell.budget.of", { used: budget.used, limit: budget.limit }),
+    },
+    { name: t("playground.compare.baseline"), of: ({ budget }) => count(budget.baseline) },
+    { name: t("playground.compare.dynamic"), of: ({ budget }) => count(budget.dynamic) },
+    {
+      name: t("playground.compare.in"),
+      of: ({ baseline, dynamic }) => count(baseline.citations.length + dynamic.citations.length),
+    },
+    {
+      name: t("playground.compare.out"),
+      of: (context) => count(leftOut(context).filter((one) => !one.mark).length),
+    },
+    { name: t("playground.timing"), of: (context) => milliseconds(total(context.took_ms)) },
+  ];
+  return (
+    <Card title={t("playground.compare.title")} flush>
+      <div className="grid lg:grid-cols-[minmax(0,32rem)_minmax(0,1fr)]">
+        <Table
+          label={t("playground.compare.title")}
+          rows={rows}
+          rowKey={(row) => row.name}
+          columns={[
+            { key: "name", title: "", cell: (row) => row.name },
+            { key: "a", title: NAMES[0], number: true, cell: (row) => row.of(one) },
+            { key: "b", title: NAMES[1], number: true, cell: (row) => row.of(two) },
+          ]}
+        />
+        <div className="grid content-start gap-x-6 gap-y-3 p-4 max-lg:border-t max-lg:sm:grid-cols-2 lg:border-s">
+          <Only name={NAMES[0]} lines={onlyIn(one, two)} />
+          <Only name={NAMES[1]} lines={onlyIn(two, one)} />
+        </div>
+      </div>
+    </Card>
+  );
+}
+
+function Only({ name, lines }: { name: string; lines: ContextView["soft"] }) {
+  return (
+    <section aria-label={t("playground.compare.only", { name })} className="min-w-0">
+      <h3 className="pb-1 text-xs text-muted">{t("playground.compare.only", { name })}</h3>
+      {lines.length === 0 && <p className="text-muted">{t("playground.compare.nothing")}</p>}
+      <ul className="flex flex-col gap-1">
+        {lines.map((line) => (
+          <li key={line.mark} className="flex items-start gap-2">
+            <Badge tone="accent">{line.mark}</Badge>
+            <span dir="auto" className="min-w-0">
+              {line.text}
+            </span>
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}

@@ -1,0 +1,311 @@
+/**
+ * How the order came about: where each arm put a memory, where it stood when they were brought together,
+ * and where the reranker left it. Drawn as lines that move, or told as a table of exact numbers.
+ */
+import { Link } from "@tanstack/react-router";
+import { type ReactNode, useState, useSyncExternalStore } from "react";
+import { known, locale, t } from "../../i18n/index.ts";
+import { Badge } from "../../ui/badge.tsx";
+import { classes } from "../../ui/classes.ts";
+import { type Column, Table } from "../../ui/table.tsx";
+import type { Outcome, Row } from "./ask.ts";
+
+/** Pixels: the height of a rank, the way from arm to arm, and the room beside the first and the last. */
+const WIDE = { lane: 32, step: 68, edge: 30 };
+const NARROW = { lane: 50, step: 46, edge: 22 };
+
+interface Stage {
+  name: string;
+  rank: (row: Row) => number | undefined;
+}
+
+function stages(): Stage[] {
+  return [
+    { name: t("playground.stage.keyword"), rank: (row) => row.arms.get("keyword")?.rank },
+    { name: t("playground.stage.vector"), rank: (row) => row.arms.get("vector")?.rank },
+    { name: t("playground.stage.fused"), rank: (row) => row.fused },
+    { name: t("playground.stage.reranked"), rank: (row) => row.last },
+  ];
+}
+
+export function Ranks({
+  label,
+  rows,
+  table,
+}: {
+  label: string;
+  rows: readonly Row[];
+  table: boolean;
+}) {
+  if (rows.length === 0) return null;
+  return table ? <RankTable label={label} rows={rows} /> : <RankLines label={label} rows={rows} />;
+}
+
+/** Lines from arm to arm. Whatever ranks below the last lane is on the lane under it, with its number. */
+function RankLines({ label, rows }: { label: string; rows: readonly Row[] }) {
+  const [near, setNear] = useState<string>();
+  const columns = stages();
+  const narrow = useNarrow();
+  const { lane, step, edge } = narrow ? NARROW : WIDE;
+  const width = edge * 2 + step * (columns.length - 1);
+  const below = rows.some((row) => columns.some(({ rank }) => (rank(row) ?? 0) > rows.length));
+  const lanes = rows.length + (below ? 1 : 0);
+  const mirrored = document.documentElement.dir === "rtl";
+  const x = (at: number) => (mirrored ? width - edge - at * step : edge + at * step);
+  const y = (rank: number) => (Math.min(rank, lanes) - 0.5) * lane;
+  return (
+    <div className="flex flex-col">
+      <div className="flex items-end border-b pb-1 text-xs text-muted">
+        <div className="relative h-5 shrink-0" style={{ width }}>
+          {columns.map((column, at) => (
+            <span
+              key={column.name}
+              className="absolute bottom-0 w-20 -translate-x-1/2 text-center max-sm:text-[0.625rem]"
+              style={{ left: x(at) }}
+            >
+              {column.name}
+            </span>
+          ))}
+        </div>
+        <span className="ps-2 max-sm:text-[0.625rem]">{label}</span>
+      </div>
+      <div className="flex">
+        <svg
+          aria-hidden="true"
+          width={width}
+          height={lanes * lane}
+          className="shrink-0 overflow-visible"
+        >
+          {[...rows]
+            .sort((a, b) => Number(a.id === near) - Number(b.id === near))
+            .map((row) => (
+              <RankLine
+                key={row.id}
+                points={columns.flatMap(({ rank }, at) => {
+                  const number = rank(row);
+                  return number === undefined ? [] : [{ x: x(at), y: y(number), number }];
+                })}
+                went={row.outcome.kind === "in" || row.outcome.kind === "baseline"}
+                near={near === row.id}
+                dim={near !== undefined && near !== row.id}
+              />
+            ))}
+        </svg>
+        <ol aria-label={label} className="min-w-0 flex-1">
+          {rows.map((row) => (
+            <li
+              key={row.id}
+              className={classes(
+                "flex h-8 min-w-0 items-center gap-2 rounded-control ps-2 max-sm:h-[50px] max-sm:flex-col max-sm:items-start max-sm:justify-center max-sm:gap-0.5",
+                near === row.id && "bg-hover",
+              )}
+              onPointerEnter={() => setNear(row.id)}
+              onPointerLeave={() => setNear(undefined)}
+              onFocus={() => setNear(row.id)}
+              onBlur={() => setNear(undefined)}
+            >
+              <RowName row={row} />
+              <span className="sr-only">{path(row, columns)}</span>
+              <OutcomeBadge outcome={row.outcome} />
+            </li>
+          ))}
+        </ol>
+      </div>
+    </div>
+  );
+}
+
+const PHONE = "(max-width: 639px)";
+
+function useNarrow(): boolean {
+  return useSyncExternalStore(
+    (listener) => {
+      const media = matchMedia(PHONE);
+      media.addEventListener("change", listener);
+      return () => media.removeEventListener("change", listener);
+    },
+    () => matchMedia(PHONE).matches,
+  );
+}
+
+function RankLine({
+  points,
+  went,
+  near,
+  dim,
+}: {
+  points: readonly { x: number; y: number; number: number }[];
+  went: boolean;
+  near: boolean;
+  dim: boolean;
+}) {
+  return (
+    <g className={classes("transition-opacity", dim && "opacity-25")}>
+      {points.slice(1).map((to, at) => {
+        const from = points[at] ?? to;
+        const half = (from.x + to.x) / 2;
+        return (
+          <path
+            key={to.x}
+            d={`M${from.x} ${from.y}C${half} ${from.y} ${half} ${to.y} ${to.x} ${to.y}`}
+            fill="none"
+            strokeWidth={near ? 2.5 : 1.5}
+            strokeDasharray={went ? undefined : "3 3"}
+            className={went ? "stroke-accent" : "stroke-strong-line"}
+          />
+        );
+      })}
+      {points.map((point) => (
+        <g key={point.x}>
+          <circle
+            cx={point.x}
+            cy={point.y}
+            r={10}
+            className={classes(
+              went ? "fill-accent stroke-accent" : "fill-surface stroke-strong-line",
+            )}
+          />
+          <text
+            x={point.x}
+            y={point.y}
+            dy="0.35em"
+            textAnchor="middle"
+            className={classes(
+              "text-[0.6875rem] tabular-nums",
+              went ? "fill-on-accent" : "fill-ink",
+            )}
+          >
+            {point.number}
+          </text>
+        </g>
+      ))}
+    </g>
+  );
+}
+
+/** The same for whoever cannot see the lines: "keyword 3, fused 2, …". */
+function path(row: Row, columns: readonly Stage[]): string {
+  return columns
+    .map(({ name, rank }) => `${name} ${rank(row) ?? t("playground.rank.none")}`)
+    .join(", ");
+}
+
+function RankTable({ label, rows }: { label: string; rows: readonly Row[] }) {
+  const named = new Set(rows.flatMap((row) => [...row.arms.keys()]));
+  // Words and vectors first: what the lines show.
+  const arms = [...new Set(["keyword", "vector", ...named])].filter((arm) => named.has(arm));
+  const columns: Column<Row>[] = [
+    { key: "last", title: t("playground.stage.reranked"), number: true, cell: (row) => row.last },
+    { key: "name", title: label, cell: (row) => <RowName row={row} wrap /> },
+    {
+      key: "outcome",
+      title: t("playground.outcome"),
+      cell: (row) => <OutcomeBadge outcome={row.outcome} />,
+    },
+    {
+      key: "relevance",
+      title: t("playground.relevance"),
+      number: true,
+      cell: (row) => <span className="whitespace-nowrap">{figure(row.relevance, 3)}</span>,
+    },
+    {
+      key: "score",
+      title: t("playground.score"),
+      number: true,
+      cell: (row) => <span className="whitespace-nowrap">{figure(row.score, 3)}</span>,
+    },
+    { key: "fused", title: t("playground.stage.fused"), number: true, cell: (row) => row.fused },
+    ...arms.map((arm) => ({
+      key: arm,
+      title: armName(arm),
+      number: true,
+      cell: (row: Row) => <Arm said={row.arms.get(arm)} />,
+    })),
+    {
+      key: "matched",
+      title: t("playground.matched"),
+      cell: (row) => (
+        <span dir="auto" className="whitespace-nowrap">
+          {row.matched.join(", ")}
+        </span>
+      ),
+    },
+  ];
+  const whole = columns.map((column) => ({
+    ...column,
+    title: <span className="whitespace-nowrap">{column.title}</span>,
+  }));
+  return <Table label={label} columns={whole} rows={rows} rowKey={(row) => row.id} />;
+}
+
+function Arm({ said }: { said: { rank: number; score: number } | undefined }) {
+  if (!said) return <span className="text-faint">{t("playground.rank.none")}</span>;
+  return (
+    <span className="whitespace-nowrap">
+      {said.rank} <span className="text-xs text-muted">{figure(said.score, 3)}</span>
+    </span>
+  );
+}
+
+/** What it says, which leads to it. */
+export function RowName({
+  row,
+  wrap,
+}: {
+  row: { id: string; what: "memory" | "turn"; text: string };
+  wrap?: boolean;
+}): ReactNode {
+  const look = classes(
+    "min-w-0 rounded-sm",
+    wrap ? "block min-w-72 text-start" : "flex-1 truncate max-sm:max-w-full max-sm:flex-none",
+  );
+  if (row.what === "turn") {
+    return (
+      <span dir="auto" className={look} title={row.text}>
+        {row.text}
+      </span>
+    );
+  }
+  return (
+    <Link
+      to="/memory/$id"
+      params={{ id: row.id }}
+      title={row.text}
+      dir="auto"
+      className={classes(look, "underline-offset-2 hover:underline")}
+    >
+      {row.text}
+    </Link>
+  );
+}
+
+export function OutcomeBadge({ outcome }: { outcome: Outcome }) {
+  if (outcome.kind === "in") return <Badge tone="accent">{outcome.mark}</Badge>;
+  if (outcome.kind === "baseline") {
+    return (
+      <Badge tone="accent">
+        {outcome.mark} · {t("playground.part.baseline")}
+      </Badge>
+    );
+  }
+  if (outcome.kind === "out") return <Badge>{reasonWords(outcome.reason)}</Badge>;
+  return <Badge>{t("playground.outcome.unasked")}</Badge>;
+}
+
+/** Why something was left out, as the server says it, or in the person's language where we know it. */
+export function reasonWords(reason: string): string {
+  const key = `playground.reason.${reason.replace(/[^a-z]+/gi, "-")}`;
+  return known(key) ? t(key) : reason;
+}
+
+function armName(arm: string): string {
+  const key = `playground.arm.${arm}`;
+  return known(key) ? t(key) : arm;
+}
+
+export function figure(value: number, digits: number): string {
+  return new Intl.NumberFormat(locale(), {
+    minimumFractionDigits: digits,
+    maximumFractionDigits: digits,
+  }).format(value);
+}

@@ -1,0 +1,272 @@
+/** Everything about one answer: the verdict, the way there, the prompt, and how to ask the same again. */
+import { ChevronRight, Search, SearchX } from "lucide-react";
+import { type ReactNode, useState } from "react";
+import { ProblemCard } from "../../app/problems.tsx";
+import { known, t } from "../../i18n/index.ts";
+import { Badge } from "../../ui/badge.tsx";
+import { Button } from "../../ui/button.tsx";
+import { Card } from "../../ui/card.tsx";
+import { classes } from "../../ui/classes.ts";
+import { Snippet } from "../../ui/snippet.tsx";
+import { Spinner } from "../../ui/spinner.tsx";
+import { Time } from "../../ui/time.tsx";
+import { type Answers, useAnswers, useCommands, useTrace } from "./answers.ts";
+import { leftOut, rowsOf, STAGES, total, verdict } from "./ask.ts";
+import { LeftOut, WentIn } from "./lines.tsx";
+import { Prompt } from "./prompt.tsx";
+import { figure, Ranks } from "./ranks.tsx";
+import type { Setting } from "./search.ts";
+
+export function Result({
+  query,
+  setting,
+  name,
+  narrow,
+  table,
+  onTable,
+}: {
+  query: string;
+  setting: Setting;
+  /** What it is called while two are compared. */
+  name?: string;
+  narrow?: boolean;
+  table: boolean;
+  onTable: (table: boolean) => void;
+}) {
+  const { data, error, refetch, isFetching } = useAnswers(query, setting);
+  if (error) return <ProblemCard error={error} retry={() => void refetch()} />;
+  if (!data) return <Running />;
+  const ranks = <RanksCard {...data} setting={setting} table={table} onTable={onTable} />;
+  return (
+    <section
+      aria-label={name ?? t("playground.result")}
+      aria-busy={isFetching}
+      className={classes(
+        "grid min-w-0 items-start gap-4",
+        !narrow && "xl:grid-cols-[minmax(0,1fr)_minmax(0,1fr)]",
+      )}
+    >
+      <div className={classes("flex min-w-0 flex-col gap-4", !narrow && "xl:col-span-2")}>
+        <Verdict {...data} name={name} />
+        {table && ranks}
+      </div>
+      <div className="flex min-w-0 flex-col gap-4">
+        {!table && ranks}
+        <LeftOut {...data} />
+        <Timing {...data} />
+      </div>
+      <div className="flex min-w-0 flex-col gap-4">
+        <Prompt context={data.context} window={setting.window} />
+        <WentIn context={data.context} />
+        <Again query={query} setting={setting} id={data.context.retrieval_id} />
+      </div>
+    </section>
+  );
+}
+
+function Running() {
+  return (
+    <output className="flex items-center gap-2.5 rounded-card border bg-surface p-4">
+      <Spinner />
+      {t("playground.running")}
+      <Badge tone="accent">{t("playground.runningBadge")}</Badge>
+    </output>
+  );
+}
+
+/** In a sentence: was anything looked up, and what was understood of the message. */
+function Verdict({ context, found, name }: Answers & { name?: string }) {
+  const was = verdict(context, found);
+  const Icon = was === "looked" ? Search : SearchX;
+  const went = context.baseline.citations.length + context.dynamic.citations.length;
+  const out = leftOut(context).filter((one) => !one.mark).length;
+  return (
+    <Card>
+      <div className="flex flex-col gap-3">
+        <div className="flex items-start gap-3">
+          <Icon size={18} aria-hidden className="mt-0.5 shrink-0 text-accent-text" />
+          <div className="min-w-0">
+            <p className="font-medium">
+              {name && `${name}: `}
+              {t(`playground.verdict.${was}`)}
+            </p>
+            <p className="text-muted tabular-nums">
+              {t("playground.verdict.counts", { considered: context.considered, went, out })}
+            </p>
+          </div>
+        </div>
+        <dl className="flex flex-wrap gap-x-8 gap-y-2">
+          <Said name={t("playground.domains")}>
+            {context.domains.length === 0 && t("playground.domains.none")}
+            {context.domains.map((one) => (
+              <span key={one.domain} className="inline-flex items-baseline gap-1.5">
+                <Badge tone="accent">{one.domain}</Badge>
+                <span className="text-[0.8125rem] text-muted tabular-nums">
+                  {figure(one.score, 2)}
+                  {one.words.length > 0 && (
+                    <>
+                      {" · "}
+                      <bdi>{one.words.join(", ")}</bdi>
+                    </>
+                  )}
+                </span>
+              </span>
+            ))}
+          </Said>
+          {context.times.length > 0 && (
+            <Said name={t("playground.times")}>
+              {context.times.map((one) => (
+                <span key={one.words} className="inline-flex flex-wrap items-baseline gap-1.5">
+                  <bdi>“{one.words}”</bdi>
+                  <span className="text-[0.8125rem] text-muted">
+                    <Time at={one.from} absolute />
+                    {one.until && (
+                      <>
+                        {" – "}
+                        <Time at={one.until} absolute />
+                      </>
+                    )}
+                  </span>
+                </span>
+              ))}
+            </Said>
+          )}
+          <Said name={t("playground.cache")}>
+            {t(context.cache === "hit" ? "playground.cache.hit" : "playground.cache.miss")}
+          </Said>
+          <Said name={t("playground.model")}>
+            {context.model ? <bdi>{context.model}</bdi> : t("playground.model.none")}
+          </Said>
+          {context.degraded.length > 0 && (
+            <Said name={t("playground.degraded")}>
+              {context.degraded.map((part) => (
+                <Badge key={part} tone="warn">
+                  {part}
+                </Badge>
+              ))}
+            </Said>
+          )}
+          <Said name={t("playground.retrieval")}>
+            <code className="font-mono text-[0.8125rem] select-all">{context.retrieval_id}</code>
+          </Said>
+        </dl>
+      </div>
+    </Card>
+  );
+}
+
+function Said({ name, children }: { name: string; children: ReactNode }) {
+  return (
+    <div className="min-w-0">
+      <dt className="text-xs text-muted">{name}</dt>
+      <dd className="flex flex-wrap items-baseline gap-x-3 gap-y-1">{children}</dd>
+    </div>
+  );
+}
+
+function RanksCard({
+  context,
+  found,
+  setting,
+  table,
+  onTable,
+}: Answers & { setting: Setting; table: boolean; onTable: (table: boolean) => void }) {
+  const rows = rowsOf(found, context);
+  const memories = rows.filter((row) => row.what === "memory");
+  const turns = rows.filter((row) => row.what === "turn");
+  const moved = rows.some((row) => row.fused !== row.last);
+  const ranked = setting.fusion || setting.rerank === false;
+  return (
+    <Card
+      title={t("playground.ranks")}
+      flush={table}
+      actions={
+        <Button small look="quiet" aria-pressed={table} onClick={() => onTable(!table)}>
+          {t(table ? "playground.asLines" : "playground.asTable")}
+        </Button>
+      }
+    >
+      {rows.length === 0 ? (
+        <p className={classes("text-muted", table && "p-4")}>{t("playground.ranks.none")}</p>
+      ) : (
+        <div className="flex flex-col gap-4">
+          <Ranks label={t("playground.memories")} rows={memories} table={table} />
+          <Ranks label={t("playground.turns")} rows={turns} table={table} />
+          <div
+            className={classes(
+              "flex flex-col gap-1 text-[0.8125rem] text-muted",
+              table && "px-4 pb-3",
+            )}
+          >
+            {!table && <p>{t("playground.ranks.legend")}</p>}
+            {!found.model && <p>{t("playground.ranks.noVectors")}</p>}
+            {!moved && <p>{t("playground.ranks.still")}</p>}
+            {ranked && <p>{t("playground.ranks.apart")}</p>}
+          </div>
+        </div>
+      )}
+    </Card>
+  );
+}
+
+/** Where the time went, stage by stage. */
+function Timing({ context }: Answers) {
+  const whole = total(context.took_ms);
+  return (
+    <Card
+      title={t("playground.timing")}
+      actions={<span className="text-muted tabular-nums">{milliseconds(whole)}</span>}
+    >
+      <dl className="grid grid-cols-[auto_1fr_auto] items-center gap-x-3 gap-y-1.5">
+        {STAGES.map((stage) => {
+          const key = `playground.took.${stage}`;
+          return (
+            <div key={stage} className="contents">
+              <dt className="text-muted">{known(key) ? t(key) : stage}</dt>
+              <dd aria-hidden className="h-2 rounded-full bg-sunken">
+                <div
+                  className="h-2 rounded-full bg-accent"
+                  style={{ width: `${whole > 0 ? (100 * context.took_ms[stage]) / whole : 0}%` }}
+                />
+              </dd>
+              <dd className="text-end tabular-nums">{milliseconds(context.took_ms[stage])}</dd>
+            </div>
+          );
+        })}
+      </dl>
+    </Card>
+  );
+}
+
+export function milliseconds(value: number): string {
+  return t("playground.ms", { value: figure(value, value < 10 ? 3 : 1) });
+}
+
+/** The commands that ask the same, and what the server kept of this answer. */
+function Again({ query, setting, id }: { query: string; setting: Setting; id: string }) {
+  const commands = useCommands(query, setting);
+  const [open, setOpen] = useState(false);
+  const trace = useTrace(id, open);
+  return (
+    <Card title={t("playground.again")}>
+      <div className="flex flex-col gap-3">
+        <Snippet code={commands.retrieve} />
+        <p className="text-[0.8125rem] text-muted">{t("playground.again.search")}</p>
+        <Snippet code={commands.search} />
+        <div>
+          <Button small look="quiet" aria-expanded={open} onClick={() => setOpen(!open)}>
+            <ChevronRight
+              size={14}
+              aria-hidden
+              className={classes("transition-transform rtl:-scale-x-100", open && "rotate-90")}
+            />
+            {t("playground.trace")}
+          </Button>
+        </div>
+        {open && trace.isPending && <Spinner />}
+        {open && trace.error && <ProblemCard error={trace.error} retry={() => trace.refetch()} />}
+        {open && trace.data && <Snippet code={JSON.stringify(trace.data, null, 2)} />}
+      </div>
+    </Card>
+  );
+}

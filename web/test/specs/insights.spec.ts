@@ -1,0 +1,154 @@
+import { readFile } from "node:fs/promises";
+import type { Page } from "@playwright/test";
+import type { Quipu } from "@quipu/client";
+import type { Day, Figures } from "../../src/pages/insights/figures.ts";
+import { axe, expect, open, SOME, screens, seed, test } from "../fixture.ts";
+
+/** A day of use: things told, one confirmed, one corrected, one forgotten, and three questions. */
+async function use(quipu: Quipu): Promise<void> {
+  const saved = await seed(quipu, SOME);
+  const id = (at: number) => saved[at]?.memory?.id ?? "";
+  await quipu.memories.confirm(id(0));
+  await quipu.memories.update(id(1), {
+    content: "Works as a midwife at the Charité in Berlin",
+    mode: "correction",
+  });
+  await quipu.memories.forget(id(5));
+  for (const query of ["Which seat do I like?", "And where do I work?", "What may I not eat?"]) {
+    await quipu.memories.retrieve({ query, session_id: "monday" });
+  }
+}
+
+async function figures(quipu: Quipu, days: number): Promise<Figures> {
+  return (await quipu.send("GET", "/api/insights", { query: { days } })).json();
+}
+
+/** What was given is noted behind the answer: as soon as all three are counted. */
+async function counted(quipu: Quipu): Promise<Day> {
+  let today: Day | undefined;
+  await expect(async () => {
+    today = (await figures(quipu, 7)).days.at(-1);
+    expect(today?.retrievals).toBe(3);
+  }).toPass();
+  if (!today) throw new Error("there is no today");
+  return today;
+}
+
+const chart = (page: Page, name: string) => page.getByRole("region", { name, exact: true });
+
+test("the charts say what the API counts", async ({ page, quipu }) => {
+  await use(quipu);
+  const today = await counted(quipu);
+  expect(today.saved).toBe(SOME.length);
+  expect(today.frozen).toBe(2);
+  await open(page, "/insights?days=7");
+  const { strong, tentative, candidate } = today.memories;
+  const known = chart(page, "Memories by tier").getByRole("slider");
+  await expect(known).toHaveAttribute("aria-valuemax", "7");
+  await expect(known).toHaveAttribute(
+    "aria-valuetext",
+    new RegExp(`: strong ${strong}, tentative ${tentative}, candidate ${candidate}$`),
+  );
+  await expect(chart(page, "New each day")).toContainText(`told ${today.saved}`);
+  await expect(chart(page, "What people did with it")).toContainText(
+    `confirmed ${today.confirmed}corrected ${today.corrected}rejected ${today.rejected}forgotten ${today.forgotten}`,
+  );
+  await expect(chart(page, "Baselines kept")).toContainText("kept 2made anew 1");
+  await expect(chart(page, "Retrievals")).toContainText("whole 3degraded 0");
+  await expect(chart(page, "Recall time")).toContainText(`p95 ${today.recall_ms?.p95} ms`);
+  const domains = chart(page, "Top domains").getByRole("listitem");
+  await expect(domains.filter({ hasText: "food" })).toContainText("1");
+  await expect(chart(page, "Memories by domain")).toContainText("food 1");
+  const head = page.locator("dl").first();
+  await expect(head).toContainText(`Known now${strong + tentative}`);
+  await expect(head).toContainText("Baselines kept67%");
+});
+
+test("a chart is also a table and a file, with the same numbers", async ({ page, quipu }) => {
+  await use(quipu);
+  await counted(quipu);
+  await open(page, "/insights?days=7");
+  const card = chart(page, "New each day");
+  await card.getByRole("button", { name: "As a table" }).click();
+  const table = card.getByRole("table");
+  await expect(table.getByRole("row")).toHaveCount(8);
+  const answer = await figures(quipu, 7);
+  for (const [at, day] of [...answer.days].reverse().entries()) {
+    const cells = table
+      .getByRole("row")
+      .nth(at + 1)
+      .getByRole("cell");
+    await expect(cells.nth(1)).toHaveText(String(day.saved));
+    await expect(cells.nth(2)).toHaveText(String(day.learned));
+    await expect(cells.nth(3)).toHaveText(String(day.proposed));
+  }
+  const began = page.waitForEvent("download");
+  await card.getByRole("button", { name: "Download as CSV" }).click();
+  const file = await began;
+  expect(file.suggestedFilename()).toBe("quipu-new.csv");
+  const lines = (await readFile(await file.path(), "utf8")).split("\r\n");
+  expect(lines[0]).toBe("Day,told,learned,proposed");
+  expect(lines.slice(1, -1)).toEqual(
+    answer.days.map((day) => `${day.day},${day.saved},${day.learned},${day.proposed}`),
+  );
+});
+
+test("range, tables and days are chosen by keyboard alone", async ({ page, quipu }) => {
+  await use(quipu);
+  await open(page, "/insights");
+  const known = chart(page, "Memories by tier").getByRole("slider");
+  await expect(known).toHaveAttribute("aria-valuemax", "30");
+  await page.keyboard.press("3");
+  await expect(page).toHaveURL(/days=90/);
+  await expect(known).toHaveAttribute("aria-valuemax", "90");
+  await page.keyboard.press("1");
+  await expect(known).toHaveAttribute("aria-valuemax", "7");
+  // One day for all charts.
+  await known.focus();
+  await page.keyboard.press("ArrowLeft");
+  await expect(known).toHaveAttribute("aria-valuenow", "6");
+  await expect(known).toHaveAttribute("aria-valuetext", /: strong 0, tentative 0, candidate 0$/);
+  const made = chart(page, "New each day").getByRole("slider");
+  await expect(made).toHaveAttribute("aria-valuenow", "6");
+  await page.keyboard.press("Home");
+  await expect(known).toHaveAttribute("aria-valuenow", "1");
+  await page.keyboard.press("End");
+  await expect(known).toHaveAttribute("aria-valuenow", "7");
+  await page.keyboard.press("t");
+  await expect(page).toHaveURL(/table=true/);
+  await expect(page.getByRole("slider")).toHaveCount(0);
+  await expect(page.getByRole("table", { name: "Cost of chat models" })).toBeVisible();
+});
+
+test("what is told shows without a reload", async ({ page, quipu }) => {
+  await open(page, "/insights?days=7");
+  await expect(page.getByText("Waiting for the first memory…")).toBeVisible();
+  await quipu.memories.save("Prefers window seats on long flights");
+  await expect(chart(page, "New each day")).toContainText("told 1");
+  await quipu.memories.save("Has a sister called Ana who lives in Porto");
+  await expect(chart(page, "New each day")).toContainText("told 2");
+});
+
+test("nothing a machine can object to, empty and as charts", async ({ page, quipu }) => {
+  test.slow();
+  await open(page, "/insights");
+  await expect(page.getByText("No figures yet")).toBeVisible();
+  await axe(page);
+  await screens(page, "insights-empty");
+  await use(quipu);
+  await counted(quipu);
+  await open(page, "/insights?days=7");
+  await expect(chart(page, "Memories by domain")).toBeVisible();
+  await axe(page);
+  await screens(page, "insights");
+});
+
+test("nothing a machine can object to as tables", async ({ page, quipu }) => {
+  test.slow();
+  await use(quipu);
+  await counted(quipu);
+  await open(page, "/insights?days=7&table=true");
+  await expect(chart(page, "Recall time").getByRole("table")).toBeVisible();
+  await axe(page);
+  await screens(page, "insights-table");
+});

@@ -1,0 +1,127 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import {
+  byDomain,
+  csv,
+  csvOf,
+  headlines,
+  ratesOf,
+  sectionsOf,
+  top,
+} from "../../src/pages/insights/charts.ts";
+import type { Day } from "../../src/pages/insights/figures.ts";
+
+const EMPTY: Day = {
+  day: "2026-11-01",
+  saved: 0,
+  learned: 0,
+  proposed: 0,
+  confirmed: 0,
+  rejected: 0,
+  corrected: 0,
+  forgotten: 0,
+  memories: { strong: 0, tentative: 0, candidate: 0 },
+  retrievals: 0,
+  degraded: 0,
+  frozen: 0,
+  tokens: 0,
+  recall_ms: null,
+  calls: 0,
+  input_tokens: 0,
+  output_tokens: 0,
+  cost_micros: 0,
+};
+
+const on = (date: number, said: Partial<Day>): Day => ({
+  ...EMPTY,
+  day: `2026-11-${String(date).padStart(2, "0")}`,
+  ...said,
+});
+
+const chartOf = (days: Day[], id: string) => {
+  const found = sectionsOf(days)
+    .flatMap((section) => section.charts)
+    .find((chart) => chart.id === id);
+  assert.ok(found, id);
+  return found;
+};
+
+test("what is a file is plain numbers, and no formula", () => {
+  const chart = chartOf([on(1, { saved: 3 }), on(2, { saved: 1, learned: 2 })], "new");
+  assert.equal(
+    csvOf(chart),
+    "Day,told,learned,proposed\r\n2026-11-01,3,0,0\r\n2026-11-02,1,2,0\r\n",
+  );
+  assert.equal(csv([["=1+1", "a,b", 'say "hi"', "-5"]]), `'=1+1,"a,b","say ""hi""",-5\r\n`);
+});
+
+test("a day without retrievals has no time and no tokens, not zero", () => {
+  const days = [
+    on(1, {}),
+    on(2, { retrievals: 2, tokens: 40, recall_ms: { p50: 1, p95: 2, p99: 3 } }),
+  ];
+  assert.deepEqual(chartOf(days, "recall").series[1]?.values, [null, 2]);
+  assert.deepEqual(chartOf(days, "tokens").series[0]?.values, [null, 40]);
+});
+
+test("a chart is as high as the next number that is easy to halve", () => {
+  const high = (strong: number, tentative: number) =>
+    top(chartOf([on(1, { memories: { strong, tentative, candidate: 0 } })], "known"));
+  assert.equal(high(0, 0), 1);
+  assert.equal(high(1, 0), 2);
+  assert.equal(high(3, 2), 6);
+  assert.equal(high(10, 0), 10);
+  assert.equal(high(175, 35), 240);
+  assert.equal(high(10_000, 0), 10_000);
+  assert.equal(top(chartOf([on(1, { cost_micros: 2072 })], "cost")), 0.0024);
+});
+
+test("the shares are of the week up to each day", () => {
+  const days = Array.from({ length: 9 }, (_, at) => on(at + 1, {}));
+  days[0] = on(1, { confirmed: 3, rejected: 1 });
+  days[8] = on(9, { confirmed: 1, corrected: 1 });
+  const rates = ratesOf(days);
+  const at = (index: number) => rates.get(days[index] ?? EMPTY);
+  assert.deepEqual(at(0), { confirmed: 0.75, corrected: 0, rejected: 0.25 });
+  assert.deepEqual(at(6), at(0), "a week later they still count");
+  assert.equal(at(7), undefined, "and then no longer");
+  assert.deepEqual(at(8), { confirmed: 0.5, corrected: 0.5, rejected: 0 });
+});
+
+test("a goal is judged only where there was enough", () => {
+  const kept = (retrievals: number, frozen: number) =>
+    headlines([on(1, { retrievals, frozen })]).find((one) => one.id === "kept");
+  assert.equal(kept(0, 0)?.value, "–");
+  assert.equal(kept(3, 2)?.goal, undefined);
+  assert.equal(kept(100, 71)?.goal?.met, true);
+  assert.equal(kept(100, 70)?.goal?.met, false);
+});
+
+test("tokens are weighed by how many retrievals a day had", () => {
+  const days = [on(1, { retrievals: 1, tokens: 400 }), on(2, { retrievals: 3, tokens: 200 })];
+  assert.equal(headlines(days).find((one) => one.id === "tokens")?.value, "250");
+});
+
+test("what is known is told by domain and first day, the rest together", () => {
+  const memory = (domain: string | null, created_at: string) => ({ domain, created_at });
+  const chart = byDomain(
+    ["2026-11-01", "2026-11-02"],
+    [
+      memory("food", "2026-10-01T10:00:00Z"),
+      memory("food", "2026-11-02T23:59:59Z"),
+      memory("work", "2026-11-01T00:00:00Z"),
+      memory("travel", "2026-11-01T00:00:00Z"),
+      memory("shopping", "2026-11-02T00:00:00Z"),
+      memory(null, "2026-11-02T00:00:00Z"),
+    ],
+  );
+  assert.deepEqual(
+    chart.series.map(({ name, values }) => [name, ...values]),
+    [
+      ["food", 1, 2],
+      ["shopping", 0, 1],
+      ["travel", 1, 1],
+      ["others", 1, 2],
+    ],
+  );
+});
