@@ -82,5 +82,9 @@ function answerTo(what, said) {
 /** The first words that the user said. */
 function titleOf(said) {
   const first = /^\d+ user[^:]*: (.*)$/m.exec(said)?.[1] ?? "A chat";
-  return first.split(/[.,?!]/)[0].split(" ").slice(0, 6).join(" ");
+  return first
+    .split(/[.,?!]/)[0]
+    .split(" ")
+    .slice(0, 6)
+    .join(" ");
 }
