@@ -75,8 +75,9 @@ function answerTo(what, said) {
     const how = known ? { op: "update", target: known[1] } : { op: "add" };
     return [{ ...how, kind: "fact", importance: 7, confidence: 0.9, ...memory, evidence }];
   });
-  const title = titleOf(news);
-  return { title, summary: `The user talked about: ${title}.`, memories };
+  const told = memories.map((memory) => memory.evidence[0].quote).join("; ");
+  const summary = told ? `The user mentioned: ${told}.` : "They talked about this and that.";
+  return { title: titleOf(news), summary, memories };
 }
 
 /** The first words that the user said. */

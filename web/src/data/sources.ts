@@ -159,6 +159,8 @@ async function findTurn(
   const first = named ? await chat(named) : undefined;
   const turn = first?.turns.find((one) => one.id === id);
   if (turn) return { turn, session: first?.session };
+  // Where words are not kept, nobody has to look for them elsewhere.
+  if (first?.session && first.session.keep_turns !== "full") return { session: first.session };
   const rests = await there(quipu.dependents({ turn_id: id }, { signal }));
   const other = rests?.episodes.find((one) => one.session_id !== named)?.session_id;
   const second = other ? await chat(other) : undefined;

@@ -16,12 +16,12 @@ test("from a portrait down to the sentence, and back", async ({ page, quipu }) =
   await screens(page, "sources-memory");
   const way = page.getByRole("navigation", { name: "Where you are" });
   await expect(way).toContainText("Who you are");
-  await page.getByRole("link", { name: /The user talked about/ }).click();
+  await page.getByRole("link", { name: /The user mentioned/ }).click();
   await expect(page.getByRole("heading", { name: "What was said" })).toBeVisible();
   await axe(page);
   await screens(page, "sources-episode");
   await page
-    .getByRole("link", { name: /^You said, 12 Mar 2026, in ‘Tax question’/ })
+    .getByRole("link", { name: /^You said, Mar 12, 2026, in ‘Tax question’/ })
     .first()
     .click();
   const turn = page.getByRole("article", { name: "Turn 1" });
@@ -47,7 +47,7 @@ test("why did you say this, and a fix in three clicks", async ({ page, quipu }) 
   await open(page, `/sources?session=dinner&turn=${answer}`);
   await click("Why did you say this?", page.getByRole("article", { name: `Turn ${answer}` }));
   const memory = page.getByRole("region", { name: "User lives in a flat in Lisbon." });
-  await expect(memory).toContainText("You said, 12 Mar 2026, in ‘Tax question’");
+  await expect(memory).toContainText("You said, Mar 12, 2026, in ‘Tax question’");
   await expect(page.getByRole("heading", { name: "Used 1 memory" })).toBeVisible();
   await expect(page.getByRole("heading", { name: /^Given \d more, and not used/ })).toBeVisible();
   await axe(page);
@@ -92,15 +92,15 @@ test("each fix by its key: outdated, not mentioned, not about me", async ({ page
   await page.keyboard.press("o");
   await page.keyboard.press("Enter");
   await expect.poll(async () => (await quipu.memories.get(porto)).status).toBe("expired");
-  const sister = await idOf("sister Ana");
-  await open(page, `/sources?memory=${sister}`);
+  const short = await idOf("short answers");
+  await open(page, `/sources?memory=${short}`);
   await expect(page.getByRole("button", { name: "Don't mention" })).toBeVisible();
   await page.keyboard.press("m");
-  await expect.poll(async () => (await quipu.memories.get(sister)).status).toBe("forgotten");
+  await expect.poll(async () => (await quipu.memories.get(short)).status).toBe("forgotten");
   await page.keyboard.press("z");
-  await expect.poll(async () => (await quipu.memories.get(sister)).status).toBe("active");
+  await expect.poll(async () => (await quipu.memories.get(short)).status).toBe("active");
   await page.keyboard.press("n");
-  await expect.poll(async () => (await quipu.memories.get(sister)).status).toBe("trashed");
+  await expect.poll(async () => (await quipu.memories.get(short)).status).toBe("trashed");
 });
 
 test("a turn goes with what rests on it, and comes back", async ({ page, quipu }) => {
@@ -109,7 +109,7 @@ test("a turn goes with what rests on it, and comes back", async ({ page, quipu }
   await expect(page.getByRole("article", { name: "Turn 1" })).toBeFocused();
   await page.keyboard.press("d");
   const depends = page.getByRole("region", { name: "What depends on this?" });
-  await expect(depends).toContainText("Would go: 1 turn, 2 memories and 1 episode.");
+  await expect(depends).toContainText("Would go: 1 turn, 2 memories, and 1 episode.");
   await expect(depends).toContainText("User works nights as a nurse.");
   await axe(page);
   await screens(page, "sources-depends");
@@ -125,6 +125,7 @@ test("a turn goes with what rests on it, and comes back", async ({ page, quipu }
 test("erasing a turn asks for its name and shows what goes", async ({ page, quipu }) => {
   await live(quipu);
   await open(page, "/sources?session=tax&turn=3");
+  await expect(page.getByRole("article", { name: "Turn 3" })).toBeFocused();
   await page.keyboard.press("d");
   await page.getByRole("button", { name: "Erase…" }).click();
   const dialog = page.getByRole("dialog");

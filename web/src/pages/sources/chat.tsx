@@ -90,7 +90,10 @@ function Reader({
     {
       keys: "d",
       label: t("sources.depends.title"),
-      run: () => setRemoving(chosen ? chosen.number : "chat"),
+      run: () => {
+        if (chosen) setRemoving(chosen.number);
+        else if (search.turn === undefined) setRemoving("chat");
+      },
     },
   ]);
   const removeTurn = (turn: TurnView, erase: boolean) => {

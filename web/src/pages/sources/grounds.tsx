@@ -32,7 +32,7 @@ export function Quoted({
     return whole ? all : excerpt(all);
   }, [text, quotes, whole]);
   return (
-    <span dir="auto" className="whitespace-pre-wrap">
+    <span dir="auto" className="block whitespace-pre-wrap">
       {shown.map((piece, at) => {
         const key = `${at} ${piece.marked}`;
         return piece.marked ? (

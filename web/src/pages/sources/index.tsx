@@ -21,7 +21,7 @@ export default function SourcesPage() {
   const top = !portrait && !memory && !episode && !session;
   return (
     <Page title={t("sources.title")}>
-      <div className="mx-auto flex w-full max-w-4xl flex-col gap-4">
+      <div className="flex w-full max-w-4xl flex-col gap-4">
         {top ? <Top search={search} /> : <Below search={search} />}
       </div>
     </Page>

@@ -17,6 +17,9 @@ export function portraitName({ name, title }: Pick<PortraitView, "name" | "title
   return known(key) ? t(key) : title;
 }
 
+/** Who made a portrait that no model had a part in. */
+const TEMPLATE = "template";
+
 export function Portraits({ only }: { only?: string }) {
   const portraits = usePortraits();
   if (portraits.error) {
@@ -42,12 +45,19 @@ export function Portraits({ only }: { only?: string }) {
       {told.map((portrait) => (
         <Portrait key={portrait.name} portrait={portrait} />
       ))}
+      {told.every((portrait) => portrait.made_by === TEMPLATE) && (
+        <p className="px-4 text-[0.8125rem] text-muted">{t("sources.told.own")}</p>
+      )}
     </div>
   );
 }
 
 function Portrait({ portrait }: { portrait: PortraitView }) {
-  const own = portrait.made_by === "template";
+  const notes = [
+    portrait.made_by !== TEMPLATE && t("sources.told.model", { model: portrait.made_by }),
+    !portrait.fresh && t("sources.told.stale"),
+    portrait.left_out.length > 0 && t("sources.told.left", { count: portrait.left_out.length }),
+  ].filter((note) => note !== false);
   return (
     <Card
       title={
@@ -72,12 +82,7 @@ function Portrait({ portrait }: { portrait: PortraitView }) {
           </li>
         ))}
       </ul>
-      <p className="pt-3 text-[0.8125rem] text-muted">
-        {own ? t("sources.told.own") : t("sources.told.model", { model: portrait.made_by })}
-        {!portrait.fresh && ` ${t("sources.told.stale")}`}
-        {portrait.left_out.length > 0 &&
-          ` ${t("sources.told.left", { count: portrait.left_out.length })}`}
-      </p>
+      {notes.length > 0 && <p className="pt-3 text-[0.8125rem] text-muted">{notes.join(" ")}</p>}
     </Card>
   );
 }
