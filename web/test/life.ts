@@ -97,8 +97,8 @@ async function say(quipu: Quipu): Promise<number> {
   return appended.first + 1;
 }
 
-/** Something said so long ago that it may not be true any more, as an import brings it. */
-export async function saidLongAgo(quipu: Quipu, content: string): Promise<void> {
-  const item = { item: "memory", source: content, content, at: "2024-02-01T10:00:00Z" };
-  await quipu.imports.take(JSON.stringify(item), { source: "old" });
+/** Something she said once that turned out wrong when it was used. */
+export async function refuted(quipu: Quipu, content: string): Promise<void> {
+  const saved = await quipu.memories.save(content);
+  await quipu.memories.reportUsage({ memory_id: saved.memory?.id ?? "", type: "contradicted" });
 }

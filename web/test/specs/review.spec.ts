@@ -1,7 +1,7 @@
 import type { Page } from "@playwright/test";
 import type { Quipu } from "@quipu/client";
 import { axe, expect, open, screens, test } from "../fixture.ts";
-import { live, saidLongAgo } from "../life.ts";
+import { live, refuted } from "../life.ts";
 
 /** One card of every kind: nine of them. */
 async function deal(quipu: Quipu): Promise<void> {
@@ -12,16 +12,17 @@ async function deal(quipu: Quipu): Promise<void> {
     evidence: [{ type: "pattern", description: "chose the aisle on the last four bookings" }],
     reasoning: "It would save asking every time.",
   });
-  await saidLongAgo(quipu, "Banks with Fidelity");
+  await refuted(quipu, "Banks with Fidelity");
 }
 
 const card = (page: Page) => page.getByRole("main").getByRole("region").first();
 
 test("the whole deck, by keyboard alone", async ({ page, quipu }) => {
+  test.slow();
   await deal(quipu);
   await open(page, "/review");
   const heard = page.locator("main output").last();
-  await expect(page.getByText("1 of 9")).toBeVisible();
+  await expect(page.getByText("1 of 9", { exact: true })).toBeVisible();
   await expect(heard).toContainText("1 of 9. May I remember this? Prefers an aisle seat");
   await axe(page);
   await screens(page, "review-proposal");
@@ -34,7 +35,9 @@ test("the whole deck, by keyboard alone", async ({ page, quipu }) => {
   await screens(page, "review-contradiction");
 
   await page.keyboard.press("2");
-  await expect(heard).toContainText("Corrected. 3 of 9. You said this long ago");
+  await expect(heard).toContainText(
+    "Corrected. 3 of 9. Using this turned out wrong. Is it still true? Banks with Fidelity",
+  );
   await page.keyboard.press("e");
   await expect(page.getByRole("textbox", { name: "What is true?" })).toBeFocused();
   await axe(page);
@@ -98,17 +101,17 @@ test("the deck by pointer on a phone", async ({ page, quipu }) => {
   await open(page, "/review");
   const main = page.getByRole("main");
   await main.getByRole("button", { name: "Keep" }).click();
-  await expect(page.getByText("2 of 9")).toBeVisible();
+  await expect(page.getByText("2 of 9", { exact: true })).toBeVisible();
   await card(page).getByRole("button", { name: "This is true" }).first().click();
-  await expect(page.getByText("3 of 9")).toBeVisible();
+  await expect(page.getByText("3 of 9", { exact: true })).toBeVisible();
   await main.getByRole("button", { name: "Edit" }).click();
   await main.getByRole("textbox").fill("Banks with Schwab");
   await main.getByRole("button", { name: "Keep this" }).click();
-  await expect(page.getByText("4 of 9")).toBeVisible();
+  await expect(page.getByText("4 of 9", { exact: true })).toBeVisible();
   await main.getByRole("button", { name: "Forget" }).click();
   for (const at of [6, 7, 8, 9]) {
     await main.getByRole("button", { name: "Skip" }).click();
-    await expect(page.getByText(`${at} of 9`)).toBeVisible();
+    await expect(page.getByText(`${at} of 9`, { exact: true })).toBeVisible();
   }
   await main.getByRole("button", { name: "Never ask" }).click();
   await expect(main.getByText(/^2 kept, 1 forgotten, 1 corrected/)).toBeVisible();

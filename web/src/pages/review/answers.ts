@@ -14,6 +14,12 @@ type Asked = Exclude<Card, { kind: "consent" }>;
 /** How the server asks about what was used and turned out wrong. */
 const REFUTED = "Using this turned out wrong. Is it still true?";
 
+function question(card: Card): string {
+  return card.kind === "doubt" && card.item.question === REFUTED
+    ? t("review.question.refuted")
+    : t(`review.question.${card.kind}`);
+}
+
 export function useDeck(consent: Consent) {
   const quipu = useQuipu();
   const queries = useQueryClient();
@@ -122,12 +128,7 @@ export function useDeck(consent: Consent) {
       putBack(decision.card);
     },
     again: () => setDecided((all) => all.filter((one) => one.verdict !== "skipped")),
-    question: (card: Card) =>
-      card.kind === "doubt" && card.item.question === REFUTED
-        ? t("review.question.refuted")
-        : t(`review.question.${card.kind}`),
-    yes: (_card: Card) => t("review.act.keep"),
-    no: (card: Card) => t(card.kind === "consent" ? "review.act.never" : "review.act.forget"),
+    question,
     /** What a screen reader says: what came of the last card, and what the next one asks. */
     heard: (card: Card | undefined, at: number, of: number) => {
       if (!card) return result;
@@ -140,8 +141,8 @@ export function useDeck(consent: Consent) {
                 second: card.item.against?.content ?? "",
               })
             : card.item.memory.content;
-      const question = t(`review.question.${card.kind}`);
-      return `${result ? `${result}. ` : ""}${t("review.place", { at, of })}. ${question} ${words}`;
+      const place = t("review.place", { at, of });
+      return `${result ? `${result}. ` : ""}${place}. ${question(card)} ${words}`;
     },
   };
 }

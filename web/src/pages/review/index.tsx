@@ -139,8 +139,12 @@ function Deck({
     if (words !== null) deck.edit(card, words);
   };
   const acts = {
-    keep: { keys: "ArrowRight", label: deck.yes(card), run: () => deck.keep(card) },
-    forget: { keys: "ArrowLeft", label: deck.no(card), run: () => deck.forget(card) },
+    keep: { keys: "ArrowRight", label: t("review.act.keep"), run: () => deck.keep(card) },
+    forget: {
+      keys: "ArrowLeft",
+      label: t(consent ? "review.act.never" : "review.act.forget"),
+      run: () => deck.forget(card),
+    },
     skip: {
       keys: "ArrowDown",
       label: t(opened ? "review.act.done" : consent ? "review.act.notNow" : "review.act.skip"),
