@@ -75,7 +75,8 @@ function answerTo(what, said) {
     const how = known ? { op: "update", target: known[1] } : { op: "add" };
     return [{ ...how, kind: "fact", importance: 7, confidence: 0.9, ...memory, evidence }];
   });
-  const told = memories.map((memory) => memory.evidence[0].quote).join("; ");
+  // What is sensitive would keep the whole episode from being told.
+  const told = memories[0]?.evidence[0].quote;
   const summary = told ? `The user mentioned: ${told}.` : "They talked about this and that.";
   return { title: titleOf(news), summary, memories };
 }

@@ -1,6 +1,9 @@
 import { axe, expect, open, screens, test } from "../fixture.ts";
 import { live } from "../life.ts";
 
+// Real chats are learned from first.
+test.describe.configure({ timeout: 90_000 });
+
 test("from a portrait down to the sentence, and back", async ({ page, quipu }) => {
   await live(quipu);
   await open(page, "/sources");
@@ -99,6 +102,7 @@ test("each fix by its key: outdated, not mentioned, not about me", async ({ page
   await expect.poll(async () => (await quipu.memories.get(short)).status).toBe("forgotten");
   await page.keyboard.press("z");
   await expect.poll(async () => (await quipu.memories.get(short)).status).toBe("active");
+  await expect(page.getByRole("button", { name: "Not about me" })).toBeVisible();
   await page.keyboard.press("n");
   await expect.poll(async () => (await quipu.memories.get(short)).status).toBe("trashed");
 });
@@ -129,7 +133,7 @@ test("erasing a turn asks for its name and shows what goes", async ({ page, quip
   await page.keyboard.press("d");
   await page.getByRole("button", { name: "Erase…" }).click();
   const dialog = page.getByRole("dialog");
-  await expect(dialog).toContainText("1 turn, 1 memory");
+  await expect(dialog).toContainText("1 turn, 1 memory, and 1 episode");
   await expect(dialog.getByRole("button", { name: "Erase" })).toBeDisabled();
   await axe(page);
   await screens(page, "sources-erase");

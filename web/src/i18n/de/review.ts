@@ -66,7 +66,7 @@ export const review: Translation["review"] = {
   "count.forgotten": "{count, number} vergessen",
   "count.corrected": "{count, number} berichtigt",
   "count.skipped": "{count, number} übersprungen",
-  "count.opened": "Bereiche geöffnet",
+  "count.opened": "{count, plural, one {# Bereich geöffnet} other {# Bereiche geöffnet}}",
   "count.never": "zu Verschlossenem wird nicht mehr gefragt",
 
   done: "Das war alles",

@@ -122,6 +122,8 @@ export const sources: Translation["sources"] = {
   "why.turn": "Etwas, das gesagt wurde",
   "part.baseline": "festen Teil",
   "part.dynamic": "beweglichen Teil",
+  "share.baseline": "fester Teil",
+  "share.dynamic": "beweglicher Teil",
   "reason.in_the_baseline_already": "schon im festen Teil",
   "reason.not_sure_enough": "nicht sicher genug",
   "reason.not_relevant_enough": "nicht wichtig genug dafür",

@@ -64,7 +64,7 @@ export const review = {
   "count.forgotten": "{count, number} forgotten",
   "count.corrected": "{count, number} corrected",
   "count.skipped": "{count, number} skipped",
-  "count.opened": "areas opened",
+  "count.opened": "{count, plural, one {# area opened} other {# areas opened}}",
   "count.never": "not asked again about shut areas",
 
   done: "That was all",

@@ -118,6 +118,8 @@ export const sources = {
   "why.turn": "Something that was said",
   "part.baseline": "baseline",
   "part.dynamic": "dynamic part",
+  "share.baseline": "baseline",
+  "share.dynamic": "dynamic part",
   "reason.in_the_baseline_already": "in the baseline already",
   "reason.not_sure_enough": "not sure enough",
   "reason.not_relevant_enough": "not relevant enough",

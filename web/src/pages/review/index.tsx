@@ -9,6 +9,7 @@ import { t } from "../../i18n/index.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { Button, buttonClasses } from "../../ui/button.tsx";
 import { Chip } from "../../ui/chip.tsx";
+import { classes } from "../../ui/classes.ts";
 import { EmptyState } from "../../ui/empty-state.tsx";
 import { Kbd } from "../../ui/kbd.tsx";
 import { Page } from "../../ui/page.tsx";
@@ -35,10 +36,7 @@ export default function ReviewPage() {
   const decided = deck.decided.filter((one) => !kind || one.card.kind === kind);
   const card = pending[0];
   return (
-    <Page
-      title={t("review.title")}
-      note={open.length > 0 && t("shell.waiting", { count: open.length })}
-    >
+    <Page title={t("review.title")}>
       {review.error && <ProblemCard error={review.error} retry={() => void review.refetch()} />}
       {review.isPending && <Skeleton />}
       {review.data && (
@@ -98,7 +96,7 @@ function Kinds({ cards, chosen }: { cards: readonly Card[]; chosen?: Kind }) {
   if (there.length < 2 && !chosen) return null;
   const choose = (kind?: Kind) => void navigate({ to: "/review", search: { kind }, replace: true });
   return (
-    <fieldset className="flex flex-wrap gap-1.5">
+    <fieldset className="-m-1 flex gap-1.5 overflow-x-auto p-1 *:shrink-0 *:whitespace-nowrap sm:flex-wrap">
       <legend className="sr-only">{t("review.kinds")}</legend>
       <Chip pressed={!chosen} onPress={() => choose()}>
         {t("review.kind.all")}
@@ -208,7 +206,12 @@ function Deck({
         </div>
       </section>
       {/* Left is left also where one writes from right to left: the keys are arrows. */}
-      <div className="grid grid-cols-2 gap-2 sm:flex sm:justify-between rtl:sm:flex-row-reverse">
+      <div
+        className={classes(
+          "grid grid-cols-2 gap-2 sm:flex rtl:sm:flex-row-reverse",
+          sides ? "max-sm:grid-cols-1 sm:justify-center" : "sm:justify-between",
+        )}
+      >
         {!sides && (
           <Button
             onClick={acts.forget.run}
@@ -219,31 +222,36 @@ function Deck({
             {acts.forget.label}
           </Button>
         )}
-        {!sides && !consent && (
-          <Button
-            look="primary"
-            onClick={acts.keep.run}
-            disabled={isEditing}
-            className="max-sm:h-11 sm:order-last sm:min-w-36"
-          >
-            {acts.keep.label}
-            <ArrowRight size={15} aria-hidden />
-          </Button>
-        )}
         <Button
           look={opened ? "primary" : "quiet"}
           onClick={acts.skip.run}
           disabled={isEditing}
-          className="max-sm:h-11"
+          className="max-sm:order-2 max-sm:h-11"
         >
           {opened ? <Check size={15} aria-hidden /> : <ArrowDown size={15} aria-hidden />}
           {acts.skip.label}
         </Button>
         {!sides && !consent && (
-          <Button look="quiet" onClick={acts.edit.run} disabled={isEditing} className="max-sm:h-11">
+          <Button
+            look="quiet"
+            onClick={acts.edit.run}
+            disabled={isEditing}
+            className="max-sm:order-2 max-sm:h-11"
+          >
             <Pencil size={14} aria-hidden />
             {acts.edit.label}
             <Kbd keys="e" />
+          </Button>
+        )}
+        {!sides && !consent && (
+          <Button
+            look="primary"
+            onClick={acts.keep.run}
+            disabled={isEditing}
+            className="max-sm:order-1 max-sm:h-11 sm:min-w-36"
+          >
+            {acts.keep.label}
+            <ArrowRight size={15} aria-hidden />
           </Button>
         )}
       </div>

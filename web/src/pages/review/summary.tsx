@@ -1,4 +1,5 @@
 /** The end of the deck: what came of it, and each answer once more with its undo. */
+import type { DomainView } from "@quipu/client";
 import { Link } from "@tanstack/react-router";
 import { Undo2 } from "lucide-react";
 import { useEffect, useRef } from "react";
@@ -11,6 +12,7 @@ import { Diff } from "../../ui/diff.tsx";
 import { IconButton } from "../../ui/icon-button.tsx";
 import type { useDeck } from "./answers.ts";
 import { type Decision, tally } from "./deck.ts";
+import { domainWords } from "./words.ts";
 
 export function Summary({
   decided,
@@ -22,7 +24,11 @@ export function Summary({
   const heading = useRef<HTMLHeadingElement>(null);
   // The buttons of the deck are gone, and the focus with them.
   useEffect(() => heading.current?.focus(), []);
-  const counts = tally(decided).map(([verdict, count]) => t(`review.count.${verdict}`, { count }));
+  const counts = tally(decided).map(([verdict, count]) =>
+    t(`review.count.${verdict}`, {
+      count: verdict === "opened" ? openedIn(decided).length : count,
+    }),
+  );
   const told = new Intl.ListFormat(locale(), { type: "unit" }).format(counts);
   const skipped = decided.some((one) => one.verdict === "skipped");
   useShortcuts(t("review.title"), [
@@ -70,9 +76,26 @@ export function Summary({
   );
 }
 
+/** The areas that were opened on the way. */
+function openedIn(decided: readonly Decision[]): DomainView[] {
+  return decided.flatMap(({ card }) =>
+    card.kind === "consent" ? card.domains.filter((domain) => domain.opted_in_at) : [],
+  );
+}
+
 function Words({ decision }: { decision: Decision }) {
   const { card, words } = decision;
-  if (card.kind === "consent") return t("review.areas");
+  if (card.kind === "consent") {
+    const names = openedIn([decision]).map((domain) => domainWords(domain).name);
+    return names.length > 0 ? names.join(", ") : t("review.areas");
+  }
+  if (words && card.kind === "contradiction") {
+    return (
+      <>
+        <del className="text-muted">{card.item.memory.content}</del> {words}
+      </>
+    );
+  }
   if (words) return <Diff before={card.item.memory.content} after={words} />;
   return card.item.memory.content;
 }

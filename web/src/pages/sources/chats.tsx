@@ -6,8 +6,9 @@ import { ArchiveRestore, MessagesSquare, Trash2 } from "lucide-react";
 import { useEffect, useRef, useState } from "react";
 import { usePreferences } from "../../app/preferences.ts";
 import { ProblemCard, sentenceOf } from "../../app/problems.tsx";
-import { useQuipu } from "../../app/session.tsx";
+import { useQuipu, useSession } from "../../app/session.tsx";
 import { useShortcuts } from "../../app/shortcuts.tsx";
+import { curl } from "../../data/curl.ts";
 import { useSessions } from "../../data/sessions.ts";
 import { MEMORIES } from "../../data/store.ts";
 import { t } from "../../i18n/index.ts";
@@ -113,6 +114,7 @@ function All() {
   const now = useNow();
   const { timeZone } = usePreferences();
   const { trash } = useSessionActs();
+  const { user } = useSession();
   if (sessions.error) {
     return <ProblemCard error={sessions.error} retry={() => void sessions.refetch()} />;
   }
@@ -123,7 +125,11 @@ function All() {
         icon={<MessagesSquare size={20} aria-hidden />}
         title={t("sources.chats.empty")}
         text={t("sources.chats.emptyText")}
-        snippet={`curl -X POST ${location.origin}/api/sessions/chat-1/turns \\\n  -H 'Content-Type: application/json' \\\n  -d '{"turns": [{"role": "user", "content": "I moved to Lisbon in March."}]}'`}
+        snippet={curl(
+          "/api/sessions/chat-1/turns",
+          '{"turns": [{"role": "user", "content": "I moved to Lisbon"}]}',
+          user,
+        )}
       />
     );
   }

@@ -3,6 +3,8 @@ import type { PortraitView, SentenceView } from "@quipu/client";
 import { Link } from "@tanstack/react-router";
 import { Waypoints } from "lucide-react";
 import { ProblemCard } from "../../app/problems.tsx";
+import { useSession } from "../../app/session.tsx";
+import { curl } from "../../data/curl.ts";
 import { useMemories } from "../../data/memories.ts";
 import { usePortraits } from "../../data/sources.ts";
 import { known, t } from "../../i18n/index.ts";
@@ -22,6 +24,7 @@ const TEMPLATE = "template";
 
 export function Portraits({ only }: { only?: string }) {
   const portraits = usePortraits();
+  const { user } = useSession();
   if (portraits.error) {
     return <ProblemCard error={portraits.error} retry={() => void portraits.refetch()} />;
   }
@@ -35,7 +38,7 @@ export function Portraits({ only }: { only?: string }) {
         icon={<Waypoints size={20} aria-hidden />}
         title={t("sources.empty.title")}
         text={t("sources.empty.text")}
-        snippet={`curl -X POST ${location.origin}/api/memory \\\n  -H 'Content-Type: application/json' \\\n  -d '{"content": "I only do index funds"}'`}
+        snippet={curl("/api/memory", '{"content": "I only do index funds"}', user)}
         waiting={t("sources.empty.waiting")}
       />
     );

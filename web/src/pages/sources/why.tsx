@@ -75,8 +75,8 @@ export function WhyLevel({
             label={t("sources.why.budget")}
             limit={trace.budget.limit}
             shares={[
-              { name: t("sources.part.baseline"), tokens: trace.budget.baseline },
-              { name: t("sources.part.dynamic"), tokens: trace.budget.dynamic },
+              { name: t("sources.share.baseline"), tokens: trace.budget.baseline },
+              { name: t("sources.share.dynamic"), tokens: trace.budget.dynamic },
             ]}
           />
           {trace.considered !== undefined && (
