@@ -151,6 +151,7 @@ export const sources: Translation["sources"] = {
   "fix.did.other": "Dreißig Tage im Papierkorb.",
 
   "depends.title": "Was hängt davon ab?",
+  "depends.open": "Löschen …",
   "depends.count.turns": "{count, plural, one {# Beitrag} other {# Beiträge}}",
   "depends.count.withdrawn": "{count, plural, one {# Erinnerung} other {# Erinnerungen}}",
   "depends.count.episodes": "{count, plural, one {# Episode} other {# Episoden}}",

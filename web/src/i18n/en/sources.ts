@@ -147,6 +147,7 @@ export const sources = {
   "fix.did.other": "In the trash for thirty days.",
 
   "depends.title": "What depends on this?",
+  "depends.open": "Delete…",
   "depends.count.turns": "{count, plural, one {# turn} other {# turns}}",
   "depends.count.withdrawn": "{count, plural, one {# memory} other {# memories}}",
   "depends.count.episodes": "{count, plural, one {# episode} other {# episodes}}",

@@ -89,7 +89,7 @@ function Reader({
       : []),
     {
       keys: "d",
-      label: t("sources.depends.title"),
+      label: t("sources.depends.open"),
       run: () => {
         if (chosen) setRemoving(chosen.number);
         else if (search.turn === undefined) setRemoving("chat");
@@ -120,7 +120,7 @@ function Reader({
         </div>
         <Button small onClick={() => setRemoving("chat")}>
           <Trash2 size={14} aria-hidden />
-          {t("sources.depends.title")}
+          {t("sources.depends.open")}
         </Button>
       </header>
       {removing === "chat" && (

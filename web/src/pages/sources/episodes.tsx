@@ -1,5 +1,5 @@
 /** What happened: the list of episodes, and one of them with its turns and what rests on it. */
-import type { EpisodeView } from "@quipu/client";
+import type { DependentMemory, EpisodeView } from "@quipu/client";
 import { Link, useNavigate } from "@tanstack/react-router";
 import { BookOpenText, Trash2 } from "lucide-react";
 import { useState } from "react";
@@ -16,7 +16,7 @@ import { EmptyState } from "../../ui/empty-state.tsx";
 import { Kbd } from "../../ui/kbd.tsx";
 import { Skeleton } from "../../ui/skeleton.tsx";
 import { Time } from "../../ui/time.tsx";
-import { LINK, Quoted, useSaid } from "./grounds.tsx";
+import { LINK, Quoted, quotesIn, useSaid } from "./grounds.tsx";
 import { Removal } from "./removal.tsx";
 import type { SourcesSearch } from "./search.ts";
 import { above } from "./trail.tsx";
@@ -83,7 +83,7 @@ function One({ episode, search }: { episode: EpisodeView; search: SourcesSearch 
   const dependents = useDependents({ episode_id: episode.id });
   const from = { portrait: search.portrait, memory: search.memory, episode: episode.id };
   useShortcuts(t("sources.title"), [
-    { keys: "d", label: t("sources.depends.title"), run: () => setRemoving(true) },
+    { keys: "d", label: t("sources.depends.open"), run: () => setRemoving(true) },
   ]);
   const remove = () => {
     void navigate({ to: "/sources", search: above(search) });
@@ -97,11 +97,13 @@ function One({ episode, search }: { episode: EpisodeView; search: SourcesSearch 
     <div className="flex flex-col gap-4">
       <Card>
         <h2 dir="auto" className="text-lg leading-snug font-medium">
-          {episode.title || t("sources.level.episode")}
+          {episode.title || episode.summary}
         </h2>
-        <p dir="auto" className="max-w-prose pt-1">
-          {episode.summary}
-        </p>
+        {episode.title && (
+          <p dir="auto" className="max-w-prose pt-1">
+            {episode.summary}
+          </p>
+        )}
         <p className="flex flex-wrap items-center gap-x-3 pt-2 text-[0.8125rem] text-muted">
           <Time at={episode.started_at} absolute />
           <Link
@@ -123,14 +125,14 @@ function One({ episode, search }: { episode: EpisodeView; search: SourcesSearch 
           ) : (
             <Button small onClick={() => setRemoving(true)}>
               <Trash2 size={14} aria-hidden />
-              {t("sources.depends.title")}
+              {t("sources.depends.open")}
               <Kbd keys="d" />
             </Button>
           )}
         </div>
       </Card>
       <Card title={t("sources.cited.turns")}>
-        <Turns episode={episode} from={from} />
+        <Turns episode={episode} from={from} memories={dependents.data?.memories ?? NONE} />
       </Card>
       {(dependents.data?.memories.length ?? 0) > 0 && (
         <Card title={t("sources.learned")} flush>
@@ -154,9 +156,18 @@ function One({ episode, search }: { episode: EpisodeView; search: SourcesSearch 
   );
 }
 
-const NO_QUOTES: readonly string[] = [];
+const NONE: readonly DependentMemory[] = [];
 
-function Turns({ episode, from }: { episode: EpisodeView; from: SourcesSearch }) {
+function Turns({
+  episode,
+  from,
+  memories,
+}: {
+  episode: EpisodeView;
+  from: SourcesSearch;
+  /** What rests on these turns; its quotations are marked in them. */
+  memories: readonly DependentMemory[];
+}) {
   const turns = useTurns(episode.session_id);
   const chat = useOneSession(episode.session_id);
   const said = useSaid();
@@ -176,7 +187,7 @@ function Turns({ episode, from }: { episode: EpisodeView; from: SourcesSearch })
     <ul className="flex flex-col gap-3">
       {shown.map((turn) => (
         <li key={turn.id} className="border-s-2 border-line ps-3">
-          <Quoted text={turn.content} quotes={NO_QUOTES} />
+          <Quoted text={turn.content} quotes={quotesIn(turn.id, memories)} />
           <p className="text-[0.8125rem] text-muted">
             <Link
               to="/sources"

@@ -1,5 +1,5 @@
 /** What a memory rests on: the sentence, marked in what was said, and who said it when and where. */
-import type { MemoryView, SessionView, TurnView } from "@quipu/client";
+import type { DependentMemory, MemoryView, SessionView, TurnView } from "@quipu/client";
 import { Link } from "@tanstack/react-router";
 import { FileQuestion } from "lucide-react";
 import { useMemo } from "react";
@@ -42,6 +42,13 @@ export function Quoted({
         );
       })}
     </span>
+  );
+}
+
+/** What memories quote of a turn. */
+export function quotesIn(turn: string, memories: readonly DependentMemory[]): string[] {
+  return memories.flatMap(({ memory }) =>
+    memory.evidence.filter((one) => one.turn_id === turn).map((one) => one.description),
   );
 }
 

@@ -4,7 +4,7 @@
  */
 import type { DependentsView } from "@quipu/client";
 import { Link } from "@tanstack/react-router";
-import { useState } from "react";
+import { useEffect, useRef, useState } from "react";
 import { ProblemCard } from "../../app/problems.tsx";
 import { type SourceName, useDependents } from "../../data/sources.ts";
 import { known, locale, t } from "../../i18n/index.ts";
@@ -26,10 +26,18 @@ export interface RemovalProps {
 export function Removal({ source, name, onDelete, onErase, onClose }: RemovalProps) {
   const dependents = useDependents(source);
   const [erasing, setErasing] = useState(false);
+  const place = useRef<HTMLElement>(null);
+  useEffect(() => place.current?.focus(), []);
   return (
     <section
+      ref={place}
+      tabIndex={-1}
       aria-label={t("sources.depends.title")}
-      className="flex flex-col gap-3 rounded-card border bg-sunken p-4"
+      onKeyDown={(event) => {
+        // Escape in the dialog is the dialog's own.
+        if (event.key === "Escape" && place.current?.contains(event.target as Node)) onClose();
+      }}
+      className="flex flex-col gap-3 rounded-card border bg-sunken p-4 outline-none"
     >
       <h3 className="font-medium">{t("sources.depends.title")}</h3>
       {dependents.error && (
@@ -38,7 +46,7 @@ export function Removal({ source, name, onDelete, onErase, onClose }: RemovalPro
       {dependents.isPending && <p className="text-muted">{t("shell.loading")}</p>}
       {dependents.data && <Reach found={dependents.data} />}
       <div className="flex flex-wrap gap-2">
-        <Button onClick={onDelete} autoFocus disabled={dependents.isPending}>
+        <Button onClick={onDelete} disabled={dependents.isPending}>
           {t("sources.delete")}
         </Button>
         {onErase && (

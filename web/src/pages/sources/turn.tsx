@@ -8,7 +8,7 @@ import { Button } from "../../ui/button.tsx";
 import { classes } from "../../ui/classes.ts";
 import { IconButton } from "../../ui/icon-button.tsx";
 import { Time } from "../../ui/time.tsx";
-import { Quoted } from "./grounds.tsx";
+import { Quoted, quotesIn } from "./grounds.tsx";
 import type { SourcesSearch } from "./search.ts";
 
 export function Turn({
@@ -35,13 +35,7 @@ export function Turn({
     place.current?.scrollIntoView({ block: "center" });
     place.current?.focus({ preventScroll: true });
   }, [chosen]);
-  const quotes = useMemo(
-    () =>
-      cited.flatMap(({ memory }) =>
-        memory.evidence.filter((one) => one.turn_id === turn.id).map((one) => one.description),
-      ),
-    [cited, turn.id],
-  );
+  const quotes = useMemo(() => quotesIn(turn.id, cited), [cited, turn.id]);
   const own = turn.role === "user";
   return (
     <article
@@ -83,7 +77,7 @@ export function Turn({
           )}
           <IconButton
             small
-            label={t("sources.depends.title")}
+            label={t("sources.depends.open")}
             shortcut={chosen ? "d" : undefined}
             onClick={onRemove}
             className="opacity-60 group-hover:opacity-100 focus-visible:opacity-100"
