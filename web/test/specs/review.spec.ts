@@ -56,6 +56,7 @@ test("the whole deck, by keyboard alone", async ({ page, quipu }) => {
   // The card that was just answered comes back, and is answered once more.
   await page.keyboard.press("z");
   await expect(heard).toContainText("Undone. 4 of 9. I am only guessing");
+  expect((await quipu.review.list()).map((item) => item.kind)).toContain("guess");
   await page.keyboard.press("ArrowLeft");
   await expect(heard).toContainText("Forgotten. 5 of 9");
   await screens(page, "review-learned");

@@ -107,6 +107,35 @@ test("each fix by its key: outdated, not mentioned, not about me", async ({ page
   await expect.poll(async () => (await quipu.memories.get(short)).status).toBe("trashed");
 });
 
+test("from a chat to a fix and up again, by keyboard alone", async ({ page, quipu }) => {
+  await live(quipu);
+  await open(page, "/sources?session=dinner");
+  await expect(page.getByRole("article")).toHaveCount(2);
+  await page.keyboard.press("j");
+  await expect(page.getByRole("article", { name: "Turn 1" })).toBeFocused();
+  await page.keyboard.press("j");
+  await expect(page.getByRole("article", { name: "Turn 2" })).toBeFocused();
+  await page.keyboard.press("d");
+  await expect(page.getByRole("region", { name: "What depends on this?" })).toBeFocused();
+  await page.keyboard.press("Escape");
+  await expect(page.getByRole("region", { name: "What depends on this?" })).toHaveCount(0);
+  await page.keyboard.press("y");
+  await expect(page.getByRole("heading", { name: "Used 1 memory" })).toBeVisible();
+  await page.keyboard.press("j");
+  await page.keyboard.press("j");
+  const fish = page.getByRole("region", { name: "User eats fish twice a week" });
+  await expect(fish).toBeFocused();
+  await page.keyboard.press("w");
+  await expect(page.getByRole("textbox", { name: "What is true?" })).toBeFocused();
+  await page.keyboard.press("Escape");
+  await expect(page.getByRole("textbox", { name: "What is true?" })).toHaveCount(0);
+  await expect(fish).toBeFocused();
+  await page.keyboard.press("u");
+  await expect(page.getByRole("article", { name: "Turn 2" })).toBeFocused();
+  await page.keyboard.press("u");
+  await expect(page.getByRole("searchbox")).toBeVisible();
+});
+
 test("a turn goes with what rests on it, and comes back", async ({ page, quipu }) => {
   await live(quipu);
   await open(page, "/sources?session=tax&turn=1");

@@ -5,7 +5,7 @@
 import type { MemoryView, Written } from "@quipu/client";
 import { Link } from "@tanstack/react-router";
 import { Check } from "lucide-react";
-import { type KeyboardEvent, useState } from "react";
+import { type KeyboardEvent, useRef, useState } from "react";
 import { useQuipu } from "../../app/session.tsx";
 import { useAct } from "../../app/undo.tsx";
 import { answersIn, useUsage } from "../../data/sources.ts";
@@ -115,15 +115,22 @@ function Ask({ fault, fix }: { fault: "wrong" | "outdated"; fix: ReturnType<type
   const [words, setWords] = useState("");
   const said = words.trim();
   const may = said !== "" || fault === "outdated";
+  const form = useRef<HTMLFormElement>(null);
+  // The focus is in what is about to go; what the form is about takes it, so that keys go on working.
+  const leave = (then: () => void) => {
+    form.current?.closest<HTMLElement>("[data-memory]")?.focus();
+    then();
+  };
   const press = (event: KeyboardEvent) => {
-    if (event.key === "Escape") fix.cancel();
+    if (event.key === "Escape") leave(fix.cancel);
   };
   return (
     <form
+      ref={form}
       className="flex flex-wrap items-end gap-2"
       onSubmit={(event) => {
         event.preventDefault();
-        if (may) fix.say(said);
+        if (may) leave(() => fix.say(said));
       }}
     >
       <div className="min-w-56 flex-1">
@@ -141,7 +148,7 @@ function Ask({ fault, fix }: { fault: "wrong" | "outdated"; fix: ReturnType<type
       <Button look="primary" type="submit" disabled={!may}>
         {fault === "outdated" && !said ? t("sources.fix.end") : t("shell.save")}
       </Button>
-      <Button look="quiet" onClick={fix.cancel}>
+      <Button look="quiet" onClick={() => leave(fix.cancel)}>
         {t("shell.cancel")}
       </Button>
     </form>

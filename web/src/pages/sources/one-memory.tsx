@@ -50,7 +50,7 @@ function One({ memory, search }: { memory: MemoryView; search: SourcesSearch }) 
   return (
     <div className="flex flex-col gap-4">
       <Card>
-        <div className="flex flex-col gap-3">
+        <div className="flex flex-col gap-3 outline-none" tabIndex={-1} data-memory={memory.id}>
           <h2 dir="auto" className="text-lg leading-snug font-medium">
             {memory.content}
           </h2>
