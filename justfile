@@ -114,6 +114,14 @@ clients: _server
     @url="$(scripts/postgres url)" && export DATABASE_URL="$url" QUIPU_BIN="$(just _binary)" && \
       QUIPU="$QUIPU_BIN" clients/mcp-check/run && clients/typescript/run-tests && clients/python/run-tests
 
+# The console: types, lint, unit tests, build and size, then a real browser; arguments choose its tests.
+web *args: _server
+    @url="$(scripts/postgres url)" && DATABASE_URL="$url" QUIPU_BIN="$(just _binary)" web/run-tests "$@"
+
+# The files in deploy/, read as those would for whom they are.
+deploy:
+    deploy/check
+
 # What a newcomer does, timed: a first memory, and two assistants connected and taken back.
 journeys: _server
     scripts/journeys/first-memory "$(just _binary)"

@@ -1,6 +1,8 @@
-//! The console is built apart from this and taken in as it lies there: build again when it has changed.
+//! The console and the panel are built apart from this and taken in as they lie there: build again when
+//! they have changed.
 
 fn main() {
     println!("cargo::rerun-if-changed=../../web/dist");
+    println!("cargo::rerun-if-changed=../../clients/elements/dist");
     println!("cargo::rerun-if-changed=build.rs");
 }

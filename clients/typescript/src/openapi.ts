@@ -49,6 +49,10 @@ export interface paths {
         /** Counts over a memory and its use. */
         get: operations["get_stats"];
     };
+    "/api/insights": {
+        /** How has this memory grown, been used and been corrected? */
+        get: operations["get_insights"];
+    };
     "/api/memory/propose": {
         /**
          * Propose a memory.
@@ -940,6 +944,12 @@ export interface components {
             /** @example Book a flight and keep it under my budget */
             query: string;
         };
+        DomainCount: {
+            /** @description Null for memories without a domain. */
+            domain?: string | null;
+            /** Format: int64 */
+            memories: number;
+        };
         /** @description A domain a message is about. */
         DomainDetected: {
             /** @example travel */
@@ -1190,6 +1200,73 @@ export interface components {
         };
         Imports: {
             data: components["schemas"]["ImportView"][];
+        };
+        /** @description One day, in UTC. */
+        InsightDay: {
+            /** Format: date */
+            day: string;
+            /**
+             * Format: int64
+             * @description Memories that were told.
+             */
+            saved: number;
+            /**
+             * Format: int64
+             * @description Memories that were learned from chats.
+             */
+            learned: number;
+            /**
+             * Format: int64
+             * @description Memories that began by waiting for a yes.
+             */
+            proposed: number;
+            /** Format: int64 */
+            confirmed: number;
+            /** Format: int64 */
+            rejected: number;
+            /** Format: int64 */
+            corrected: number;
+            /** Format: int64 */
+            forgotten: number;
+            /** @description How many there were at the end of the day. */
+            memories: components["schemas"]["TierCounts"];
+            /** Format: int64 */
+            retrievals: number;
+            /**
+             * Format: int64
+             * @description Retrievals that had to do without something, such as a model.
+             */
+            degraded: number;
+            /**
+             * Format: int64
+             * @description Retrievals that began with the same block as the one before in their chat, so that a provider's
+             *     cache could hit.
+             */
+            frozen: number;
+            /**
+             * Format: double
+             * @description Tokens that a retrieval put into a prompt, on average.
+             */
+            tokens: number;
+            recall_ms?: components["schemas"]["RecallTimes"] | null;
+            /**
+             * Format: int64
+             * @description What chat models were asked, and what it cost in millionths of the currency of the prices.
+             */
+            calls: number;
+            /** Format: int64 */
+            input_tokens: number;
+            /** Format: int64 */
+            output_tokens: number;
+            /** Format: int64 */
+            cost_micros: number;
+        };
+        /** @description A memory over time. */
+        InsightsView: {
+            /** @description Every day of the stretch, the oldest first. */
+            days: components["schemas"]["InsightDay"][];
+            /** @description What is active now, the largest first. */
+            domains: components["schemas"]["DomainCount"][];
         };
         /** @description A key or token with its secret, shown this once. */
         IssuedView: components["schemas"]["KeyView"] & {
@@ -1705,6 +1782,15 @@ export interface components {
              */
             summary: string;
         };
+        /** @description How long retrievals took, in milliseconds. */
+        RecallTimes: {
+            /** Format: double */
+            p50: number;
+            /** Format: double */
+            p95: number;
+            /** Format: double */
+            p99: number;
+        };
         /** @description The key that receipts of this server are signed with. */
         ReceiptKey: {
             /** @example ed25519 */
@@ -1811,11 +1897,8 @@ export interface components {
             session_id?: string | null;
             /** @description False for a baseline that follows every change. */
             freeze?: boolean | null;
-            /**
-             * @description `compact` (1,500 tokens, the default), `standard` (4,000), `deep` (16,000), or a number.
-             * @example compact
-             */
-            budget?: string | null;
+            /** @description `compact` (1,500 tokens, the default), `standard` (4,000), `deep` (16,000), or a number. */
+            budget?: (number | string) | null;
             /** @description The model's context window in tokens: memory takes at most 15 % of it. */
             window?: number | null;
             /** @description How many memories besides the baseline; told from the message if absent. */
@@ -2166,6 +2249,15 @@ export interface components {
              */
             status?: number | null;
             error?: string | null;
+        };
+        /** @description How many memories there were, by how well they are founded. */
+        TierCounts: {
+            /** Format: int64 */
+            strong: number;
+            /** Format: int64 */
+            tentative: number;
+            /** Format: int64 */
+            candidate: number;
         };
         /** @description A time the question speaks of, as it says it. */
         TimeView: {
@@ -2558,6 +2650,7 @@ export type DependentMemory = components['schemas']['DependentMemory'];
 export type DependentsView = components['schemas']['DependentsView'];
 export type DetectAnswer = components['schemas']['DetectAnswer'];
 export type DetectRequest = components['schemas']['DetectRequest'];
+export type DomainCount = components['schemas']['DomainCount'];
 export type DomainDetected = components['schemas']['DomainDetected'];
 export type DomainView = components['schemas']['DomainView'];
 export type Domains = components['schemas']['Domains'];
@@ -2582,6 +2675,8 @@ export type GroundsView = components['schemas']['GroundsView'];
 export type History = components['schemas']['History'];
 export type ImportView = components['schemas']['ImportView'];
 export type Imports = components['schemas']['Imports'];
+export type InsightDay = components['schemas']['InsightDay'];
+export type InsightsView = components['schemas']['InsightsView'];
 export type IssuedView = components['schemas']['IssuedView'];
 export type JobList = components['schemas']['JobList'];
 export type JobView = components['schemas']['JobView'];
@@ -2613,6 +2708,7 @@ export type PortraitsView = components['schemas']['PortraitsView'];
 export type Problem = components['schemas']['Problem'];
 export type PutDomain = components['schemas']['PutDomain'];
 export type ReachedView = components['schemas']['ReachedView'];
+export type RecallTimes = components['schemas']['RecallTimes'];
 export type ReceiptKey = components['schemas']['ReceiptKey'];
 export type ReceiptSignature = components['schemas']['ReceiptSignature'];
 export type ReceiptView = components['schemas']['ReceiptView'];
@@ -2645,6 +2741,7 @@ export type StepView = components['schemas']['StepView'];
 export type TakenView = components['schemas']['TakenView'];
 export type TenantPolicyView = components['schemas']['TenantPolicyView'];
 export type TestedWebhook = components['schemas']['TestedWebhook'];
+export type TierCounts = components['schemas']['TierCounts'];
 export type TimeView = components['schemas']['TimeView'];
 export type TookView = components['schemas']['TookView'];
 export type TurnPage = components['schemas']['TurnPage'];
@@ -2915,6 +3012,36 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["StatsView"];
+                };
+            };
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    get_insights: {
+        parameters: {
+            query?: {
+                /** @description How many days, today among them: between 1 and 90; 30 if absent. */
+                days?: number;
+            };
+            header?: {
+                /** @description Whose memory it is about, by your own id; needed with a key for the whole tenant. */
+                "X-Quipu-User"?: string;
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["InsightsView"];
                 };
             };
             default: {

@@ -11,6 +11,7 @@ import type {
   EpisodeView,
   ErasurePreview,
   ImportView,
+  InsightsView,
   IssuedView,
   JobView,
   KeyView,
@@ -271,6 +272,11 @@ export class Quipu extends Transport {
     link: (user: string, options?: Options): Promise<SignInLink> =>
       this.request("POST", "/api/sign-in/links", { ...options, body: { user } }),
   };
+
+  /** How a memory has grown, been used and been corrected, day by day; the last thirty if absent. */
+  insights(days?: number, options?: Options): Promise<InsightsView> {
+    return this.request("GET", "/api/insights", { ...options, query: { days } });
+  }
 
   /** Which memories belong together. */
   async clusters(options?: Options): Promise<ClusterView[]> {

@@ -5,8 +5,8 @@
 //! and whoever recalls it next has the missing ones made; so nothing needs to be kept in step, and a
 //! crash between the write and its embedding loses nothing.
 
-use std::collections::HashSet;
-use std::sync::Mutex;
+use std::collections::{HashMap, HashSet};
+use std::sync::{Arc, Mutex};
 
 use jiff::SignedDuration;
 use quipu_core::model::{Embedder, EmbeddingModel, ModelError};
@@ -33,6 +33,8 @@ pub(crate) struct Embedding {
     in_use: Mutex<Option<(Timestamp, Option<EmbeddingModel>)>>,
     /// Users whose missing embeddings are being made at this moment.
     filling: Mutex<HashSet<UserId>>,
+    /// Embedders that have been opened.
+    opened: Mutex<HashMap<String, Arc<dyn Embedder>>>,
 }
 
 impl Embedding {
@@ -45,6 +47,16 @@ impl Embedding {
     pub(crate) fn believe(&self, model: Option<&EmbeddingModel>, now: Timestamp) {
         if let Ok(mut held) = self.in_use.lock() {
             *held = Some((now, model.cloned()));
+        }
+    }
+
+    fn opened(&self, name: &str) -> Option<Arc<dyn Embedder>> {
+        self.opened.lock().ok()?.get(name).cloned()
+    }
+
+    fn keep_open(&self, name: &str, embedder: &Arc<dyn Embedder>) {
+        if let Ok(mut opened) = self.opened.lock() {
+            opened.insert(name.to_owned(), Arc::clone(embedder));
         }
     }
 
@@ -110,7 +122,7 @@ impl Engine {
     pub(crate) async fn embedder(
         &self,
         now: Timestamp,
-    ) -> Result<Option<std::sync::Arc<dyn Embedder>>, ModelError> {
+    ) -> Result<Option<Arc<dyn Embedder>>, ModelError> {
         let model = match self.embedding.believed(now) {
             Some(model) => model,
             None => {
@@ -152,11 +164,18 @@ impl Engine {
     pub(crate) async fn open_model(
         &self,
         model: &EmbeddingModel,
-    ) -> Result<std::sync::Arc<dyn Embedder>, ModelError> {
-        // The first time it reads and hashes its files, for which no other request should wait.
-        let (models, name) = (std::sync::Arc::clone(&self.models), model.name.clone());
-        let opened = tokio::task::spawn_blocking(move || models.embedder(&name)).await;
-        let embedder = opened.map_err(|e| ModelError::Unavailable(e.to_string()))??;
+    ) -> Result<Arc<dyn Embedder>, ModelError> {
+        let embedder = match self.embedding.opened(&model.name) {
+            Some(embedder) => embedder,
+            // It reads and hashes its files, for which no other request should wait.
+            None => {
+                let (models, name) = (Arc::clone(&self.models), model.name.clone());
+                let opened = tokio::task::spawn_blocking(move || models.embedder(&name)).await;
+                let opened = opened.map_err(|e| ModelError::Unavailable(e.to_string()))??;
+                self.embedding.keep_open(&model.name, &opened);
+                opened
+            }
+        };
         let (had, has) = (model.dimension, embedder.model().dimension);
         if had != has {
             let what = format!("{} has {has} numbers and had {had}", model.name);
@@ -184,12 +203,7 @@ impl Engine {
 
     /// Has a user's missing embeddings made, without waiting for it. Asked by whoever finds that
     /// some are missing; several who find it at once start it once.
-    pub(crate) fn fill_later(
-        &self,
-        tenant: TenantId,
-        user: UserId,
-        embedder: std::sync::Arc<dyn Embedder>,
-    ) {
+    pub(crate) fn fill_later(&self, tenant: TenantId, user: UserId, embedder: Arc<dyn Embedder>) {
         if !self.embedding.begin_filling(user) {
             return;
         }

@@ -26,6 +26,7 @@ pub mod erasure;
 mod error;
 pub mod events;
 pub mod facts;
+pub mod insights;
 pub mod jobs;
 pub mod learn;
 pub mod moving;
@@ -49,7 +50,7 @@ use erasure::{Journal, Signer};
 use events::Listeners;
 use moka::sync::Cache;
 use recall::{Minds, Questions, Recalls};
-use tokio::sync::OnceCell;
+use tokio::sync::{OnceCell, Semaphore};
 use webhooks::Courier;
 
 pub use error::{Error, Fault, Result};
@@ -78,6 +79,8 @@ pub struct Engine {
     /// The longest that one call of a chat model may take, whatever the question allows.
     patience: Duration,
     listeners: Listeners,
+    /// How many notes of what was given are written at a time: the connections are for those who wait.
+    noting: Arc<Semaphore>,
     /// Who carries letters to webhooks, if anybody does.
     courier: Option<Courier>,
 }
@@ -129,6 +132,7 @@ impl Engine {
             signer: Arc::default(),
             patience: Duration::MAX,
             listeners: Listeners::default(),
+            noting: Arc::new(Semaphore::new(context::NOTES_AT_ONCE)),
             courier: None,
         })
     }
@@ -172,6 +176,8 @@ impl Engine {
     #[must_use]
     pub fn with_models(mut self, models: Arc<dyn Models>) -> Self {
         self.models = models;
+        // Nothing of the models there were before stays open.
+        self.embedding = Arc::default();
         self
     }
 

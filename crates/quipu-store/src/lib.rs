@@ -22,6 +22,7 @@ pub mod fact;
 pub mod health;
 pub mod idempotency;
 pub mod import;
+pub mod insights;
 pub mod job;
 pub mod learning;
 pub mod ledger;

@@ -4,46 +4,64 @@
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use anyhow::{Context as _, Result};
+use anyhow::{Context as _, Result, ensure};
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
 
-use super::Stand;
 use super::shots::Shooter;
+use super::{Args, noticed};
+use crate::stand::{Cluster, create_key};
 
-/// Chats in both forms, and says what did not hold.
-pub async fn chat(
-    stand: &Stand,
-    program: &Path,
-    url: &str,
-    dir: &Path,
-    llm: &str,
-) -> Result<Vec<String>> {
+const KNOWN: [&str; 2] = ["Is called Ada", "Drinks only oolong tea"];
+
+/// What is asked, whether the answer is streamed, and the word of a memory that answers it.
+const ASKED: [(&str, bool, &str); 5] = [
+    ("What is my name?", true, "Ada"),
+    ("What is my name?", false, "Ada"),
+    ("What should I drink?", true, "oolong"),
+    ("What should I drink?", false, "oolong"),
+    ("What is my favourite tea?", true, "oolong"),
+];
+
+/// How many of them a model must answer from memory. A small one makes of a prompt what it can.
+const FROM_MEMORY: usize = 3;
+
+/// Asks in both forms, and says what did not hold.
+pub async fn run(args: &Args, program: &Path, dir: &Path, llm: &str) -> Result<()> {
     let heard: Arc<Mutex<Vec<u8>>> = Arc::default();
     let tap = tap(llm, Arc::clone(&heard)).await?;
-    let log = dir.join("live.log");
-    let server = super::serve(&stand.args, program, url, &log, &tap).await?;
-    stand
-        .call(20, "/api/memory", json!({"content": "Is called Ada and drinks only oolong tea"}))
-        .await?;
-    let shooter =
-        Shooter { base: format!("http://{}/v1", server.address), ..stand.gateway(20, "live") };
-    println!("\na chat with a real model");
-    let (mut failed, mut history) = (Vec::new(), Vec::<Value>::new());
-    for (n, asked) in ["What is my name?", "What should I drink?", "Thank you!"].iter().enumerate()
-    {
-        history.push(super::user(asked));
-        let streamed = n != 1;
+    let cluster = Cluster::start(dir, false, "64MB")?;
+    let url = cluster.url("quipu");
+    let server = super::serve(args, program, &url, &dir.join("live.log"), &tap).await?;
+    let (_, key) = create_key(program, &url, "acme")?;
+    let shooter = Shooter {
+        http: reqwest::Client::new(),
+        base: format!("http://{}/v1", server.address),
+        key,
+        user: "ada".into(),
+        session: "live".into(),
+    };
+    for content in KNOWN {
+        let to = format!("http://{}/api/memory", server.address);
+        let save = shooter.http.post(to).bearer_auth(&shooter.key).header("x-quipu-user", "ada");
+        ensure!(
+            save.json(&json!({"content": content})).send().await?.status() == 201,
+            "a save failed"
+        );
+    }
+    println!("\nquestions to a real model");
+    let (mut failed, mut from_memory, mut without) = (Vec::new(), 0, 0);
+    for (n, (asked, streamed, word)) in ASKED.into_iter().enumerate() {
         heard.lock().unwrap_or_else(PoisonError::into_inner).clear();
-        let shot = shooter.send_with(&history, streamed, 48).await.context("no answer")?;
+        let shooter = Shooter { session: format!("live-{n}"), ..shooter.clone() };
+        let shot = shooter.ask(&question(asked, streamed)).await.context("no answer")?;
+        ensure!(shot.status == 200, "{asked:?} was answered {}", shot.status);
         let raw = heard.lock().unwrap_or_else(PoisonError::into_inner).clone();
         let sent = body_of(&raw).context("the model's answer cannot be taken apart")?;
-        let same = sent == shot.body;
-        let text = text_of(&shot.body, streamed);
-        println!("  {asked} -> {text:?}");
+        let (same, text) = (sent == shot.body, text_of(&shot.body, streamed));
         println!(
-            "    {} bytes {}, {}",
+            "  {asked} -> {text:?}\n    {} bytes {}, {}",
             shot.body.len(),
             if streamed { "streamed" } else { "in one piece" },
             if same { "the model's own" } else { "NOT the model's own" }
@@ -51,9 +69,29 @@ pub async fn chat(
         if !same {
             failed.push(format!("the answer to {asked:?} was changed on its way"));
         }
-        history.push(json!({"role": "assistant", "content": text}));
+        from_memory += usize::from(text.contains(word));
+        // The same question past the gateway: an answer that holds the word would prove nothing.
+        let past = Shooter { base: tap.clone(), ..shooter.clone() };
+        let past = past.ask(&question(asked, streamed)).await.context("no answer")?;
+        without += usize::from(text_of(&past.body, streamed).contains(word));
     }
-    Ok(failed)
+    println!("  from memory: {from_memory} of {}", ASKED.len());
+    if from_memory < FROM_MEMORY {
+        failed.push(format!("only {from_memory} answers are from memory"));
+    }
+    println!("  planted: the same questions past the gateway: {}", noticed(without == 0));
+    if without > 0 {
+        failed.push(format!("{without} words are known without memory"));
+    }
+    ensure!(failed.is_empty(), "{}", failed.join("; "));
+    println!("verdict: everything held");
+    Ok(())
+}
+
+/// The likeliest answer is asked for, so that a run can be had again.
+fn question(asked: &str, streamed: bool) -> Value {
+    json!({"model": "m", "stream": streamed, "messages": [super::user(asked)], "max_tokens": 48,
+           "temperature": 0})
 }
 
 /// Listens in on a plain connection to the model.

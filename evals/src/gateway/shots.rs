@@ -36,13 +36,11 @@ impl Shot {
 impl Shooter {
     /// Sends a chat and reads the answer to its end; nothing if there was none.
     pub async fn send(&self, messages: &[Value], streamed: bool) -> Option<Shot> {
-        self.send_with(messages, streamed, 1_000).await
+        self.ask(&json!({"model": "m", "stream": streamed, "messages": messages})).await
     }
 
-    /// The same, for an answer of at most so many tokens.
-    pub async fn send_with(&self, messages: &[Value], streamed: bool, most: u32) -> Option<Shot> {
-        let body =
-            json!({"model": "m", "stream": streamed, "messages": messages, "max_tokens": most});
+    /// The same with a body of one's own.
+    pub async fn ask(&self, body: &Value) -> Option<Shot> {
         let started = Instant::now();
         let answer = self
             .http

@@ -11,6 +11,7 @@ mod usage;
 mod why;
 
 pub use calls::ToolRun;
+pub(crate) use note::NOTES_AT_ONCE;
 pub use retrieve::{Ask, Context, Part, Spent};
 pub use usage::{
     BaselineRecord, Given, NewUsage, RetrievalRecord, USAGE_TYPES, UsageRecord, UsageStats,

@@ -1,5 +1,6 @@
 //! The record of what was given: noted behind the answer, for as long as somebody may ask.
 
+use futures_util::try_join;
 use quipu_core::context::block::{Item, LeftOut, Source};
 use quipu_core::job::next_upkeep;
 use quipu_core::{Caller, FactId, JobId, JobKind, Timestamp};
@@ -9,6 +10,9 @@ use serde_json::json;
 
 use super::retrieve::{Ask, Context};
 use crate::Engine;
+
+/// How many are written at a time.
+pub(crate) const NOTES_AT_ONCE: usize = 4;
 
 impl Engine {
     /// Notes what was given, without anybody waiting for it.
@@ -36,11 +40,16 @@ impl Engine {
         let (engine, tenant, user) = (self.clone(), caller.tenant, caller.user);
         let job = JobId::from_uuid(context.id.uuid());
         tokio::spawn(async move {
+            // Never closed, so a place is always to be had.
+            let _place = engine.noting.acquire().await;
             let noted = async {
                 let scope = engine.store.note(tenant, user).await?;
-                kept::note(&scope, &new, removed).await?;
                 // What is kept for a while needs somebody to let go of it.
-                if directory::look_after(&scope, true).await? {
+                let ((), unattended) = try_join!(
+                    kept::note(&scope, &new, removed),
+                    directory::look_after(&scope, true)
+                )?;
+                if unattended {
                     let mut batch = Batch::default();
                     job::queue_sole(
                         &mut batch,

@@ -32,6 +32,8 @@ pub struct Ask {
     pub message: String,
     /// The domains it is about; told from the message if absent.
     pub domains: Option<Vec<String>>,
+    /// Whether somebody wants to know which domains it is about, if it was not said.
+    pub tells_domains: bool,
     /// The session it is part of: its baseline is frozen.
     pub session: Option<String>,
     /// Whether the session's baseline stays as it is.
@@ -56,6 +58,7 @@ impl Ask {
         Self {
             message: message.to_owned(),
             domains: None,
+            tells_domains: true,
             session: None,
             freeze: true,
             tokens: Budget::COMPACT,
@@ -153,13 +156,21 @@ impl Engine {
         let (now, point) = (moment.now, ask.point.resolve(moment.now));
         let budget = Budget::of(ask.tokens, ask.window);
         let mut context = empty(moment, ask);
-        let (scope, around) = self.around(caller, now).await?;
-        let (mind, domains, frozen, incognito) = try_join!(
-            self.mind(&scope, &around, ask.point, now),
+        let scope = self.store.read(caller.tenant, caller.user).await?;
+        // All of it in one round trip; what was said last in the chat comes along.
+        let (around, domains, frozen, incognito, ahead) = try_join!(
+            self.around(&scope, now),
             self.domains_of(&scope, ask),
             frozen(&scope, ask),
-            is_incognito(&scope, ask)
+            is_incognito(&scope, ask),
+            async {
+                match ask.session.is_some() && ask.point.is_now() {
+                    true => self.minds.ahead(&scope).await,
+                    false => Ok(None),
+                }
+            }
         )?;
+        let mind = self.mind(&scope, &around, ahead, ask.point, now).await?;
         context.domains = domains;
         // A domain that was shut for everybody since takes its words out of every prompt.
         let shut = |kept: &Baseline| kept.domains.iter().any(|domain| around.shut.contains(domain));
@@ -258,6 +269,9 @@ impl Engine {
         if let Some(asked) = &ask.domains {
             let said = |name: &String| Detected { domain: name.clone(), score: 1.0, words: vec![] };
             return Ok(asked.iter().map(said).collect());
+        }
+        if !ask.tells_domains {
+            return Ok(Vec::new());
         }
         Ok(detect(&domain::of_tenant(scope).await?, &ask.message))
     }

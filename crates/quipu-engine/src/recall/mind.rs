@@ -83,8 +83,24 @@ pub(crate) struct Surroundings {
 }
 
 impl Minds {
+    /// What the user's index lacks, read before it is known whether it lacks anything. A chat that goes
+    /// on has said something since, so this is seldom in vain, and it spares a round trip.
+    pub(crate) async fn ahead(&self, scope: &Scope) -> Result<Option<Fresh>> {
+        let Some(mind) = self.0.get(&scope.user()) else { return Ok(None) };
+        let (since, model) = {
+            let held = mind.held.read().unwrap_or_else(std::sync::PoisonError::into_inner);
+            (held.state.revision, held.model.clone())
+        };
+        Ok(Some(fresh(scope, model, since).await?))
+    }
+
     /// The user's index as the record stands in this scope.
-    pub(crate) async fn of(&self, scope: &Scope, around: &Surroundings) -> Result<Arc<Mind>> {
+    pub(crate) async fn of(
+        &self,
+        scope: &Scope,
+        around: &Surroundings,
+        ahead: Option<Fresh>,
+    ) -> Result<Arc<Mind>> {
         let user = scope.user();
         let fits = |mind: &Arc<Mind>| {
             let held = mind.held.read().unwrap_or_else(std::sync::PoisonError::into_inner);
@@ -108,7 +124,7 @@ impl Minds {
             let turn = mind.reading.lock().await;
             let held = mind.state();
             if held.revision < around.state.revision {
-                let news = read(scope, around, held).await?;
+                let news = read(scope, around, held, ahead).await?;
                 let mut now = mind.held.write().unwrap_or_else(std::sync::PoisonError::into_inner);
                 news.add_to(&mut now, around.state);
                 drop(now);
@@ -121,9 +137,16 @@ impl Minds {
     }
 }
 
-struct News {
+/// The passages and vectors that came since a revision.
+pub(crate) struct Fresh {
+    since: i64,
+    model: Option<EmbeddingModel>,
     passages: Vec<Stored>,
     vectors: Vec<Vector>,
+}
+
+struct News {
+    fresh: Fresh,
     /// The standing memories, if one of them changed.
     facts: Option<Standing>,
 }
@@ -133,32 +156,45 @@ struct Standing {
     links: Vec<(Uuid, Uuid)>,
 }
 
-async fn read(scope: &Scope, around: &Surroundings, held: RecallState) -> Result<News> {
-    let since = held.revision;
+async fn fresh(scope: &Scope, model: Option<EmbeddingModel>, since: i64) -> Result<Fresh> {
     let vectors: OptionFuture<_> =
-        around.model.as_ref().map(|model| passage::vectors_since(scope, model, since)).into();
+        model.as_ref().map(|model| passage::vectors_since(scope, model, since)).into();
+    let (passages, vectors) =
+        try_join!(passage::since(scope, since), async { vectors.await.transpose() })?;
+    Ok(Fresh { since, model, passages, vectors: vectors.unwrap_or_default() })
+}
+
+async fn read(
+    scope: &Scope,
+    around: &Surroundings,
+    held: RecallState,
+    ahead: Option<Fresh>,
+) -> Result<News> {
+    // Somebody else may have brought the index further meanwhile; then it does not fit any more.
+    let ahead = ahead.filter(|a| a.since == held.revision && a.model == around.model);
     let changed = held.facts < around.state.facts;
     let facts: OptionFuture<_> = changed.then(|| recallable::now(scope)).into();
     let links: OptionFuture<_> = changed.then(|| recallable::links(scope, None)).into();
-    let (passages, vectors, facts, links) = try_join!(
-        passage::since(scope, since),
-        async { vectors.await.transpose() },
-        async { facts.await.transpose() },
-        async { links.await.transpose() }
+    let (fresh, facts, links) = try_join!(
+        async {
+            match ahead {
+                Some(ahead) => Ok(ahead),
+                None => fresh(scope, around.model.clone(), held.revision).await,
+            }
+        },
+        async { Ok(facts.await.transpose()?) },
+        async { Ok(links.await.transpose()?) }
     )?;
     let links = links.unwrap_or_default();
     let links = links.into_iter().map(|(from, to)| (from.uuid(), to.uuid())).collect();
-    Ok(News {
-        passages,
-        vectors: vectors.unwrap_or_default(),
-        facts: facts.map(|facts| Standing { facts, links }),
-    })
+    Ok(News { fresh, facts: facts.map(|facts| Standing { facts, links }) })
 }
 
 impl News {
     fn add_to(self, held: &mut Held, state: RecallState) {
-        held.index.add(self.passages.into_iter().map(as_new).collect());
-        held.index.embed(self.vectors.into_iter().map(|v| ((v.source, v.part), v.values)));
+        let Fresh { passages, vectors, .. } = self.fresh;
+        held.index.add(passages.into_iter().map(as_new).collect());
+        held.index.embed(vectors.into_iter().map(|v| ((v.source, v.part), v.values)));
         if let Some(Standing { facts, links }) = self.facts
             && held.state.facts < state.facts
         {
@@ -183,13 +219,10 @@ fn as_new(stored: Stored) -> NewPassage {
 
 /// The index as it would have been at another point on the axes, made for one question.
 pub(crate) async fn at(scope: &Scope, around: &Surroundings, point: AsOf) -> Result<Mind> {
-    let vectors: OptionFuture<_> =
-        around.model.as_ref().map(|model| passage::vectors_since(scope, model, 0)).into();
-    let (passages, vectors, facts, links) = try_join!(
-        passage::since(scope, 0),
-        async { vectors.await.transpose() },
-        recallable::at(scope, point),
-        recallable::links(scope, Some(point.known))
+    let (Fresh { passages, vectors, .. }, facts, links) = try_join!(
+        fresh(scope, around.model.clone(), 0),
+        async { Ok(recallable::at(scope, point).await?) },
+        async { Ok(recallable::links(scope, Some(point.known)).await?) }
     )?;
     let mut index = Index::new(around.model.as_ref().map_or(0, |model| model.dimension));
     // Only what was there: later words must not change how rare a word was.
@@ -198,7 +231,7 @@ pub(crate) async fn at(scope: &Scope, around: &Surroundings, point: AsOf) -> Res
         place.is_none_or(|p| p.recorded_at <= point.known && p.said_at <= point.valid)
     };
     index.add(passages.into_iter().filter(there).map(as_new).collect());
-    index.embed(vectors.unwrap_or_default().into_iter().map(|v| ((v.source, v.part), v.values)));
+    index.embed(vectors.into_iter().map(|v| ((v.source, v.part), v.values)));
     let links = links.into_iter().map(|(from, to)| (from.uuid(), to.uuid()));
     index.set_facts(facts.into_iter().map(|f| (f.version.uuid(), f.facets)), links);
     let state = around.state;

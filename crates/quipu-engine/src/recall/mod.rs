@@ -7,7 +7,7 @@ mod mind;
 mod near;
 mod search;
 
-pub(crate) use mind::{Mind, Minds, Surroundings, at};
+pub(crate) use mind::{Fresh, Mind, Minds, Surroundings, at};
 pub(crate) use search::is_usable;
 pub use search::{
     Filter, Recall, Recalled, RecalledFact, RecalledSession, RecalledTurn, Took, Why,

@@ -18,7 +18,7 @@ use quipu_core::{
 use quipu_store::{Scope, directory, domain, model, passage, recallable, session};
 use uuid::Uuid;
 
-use super::{Mind, Surroundings, at};
+use super::{Fresh, Mind, Surroundings, at};
 use crate::Engine;
 use crate::error::{Error, Result};
 use crate::facts::{Memory, Point, as_memory};
@@ -150,9 +150,10 @@ pub struct Took {
 impl Engine {
     /// Finds what bears on a message.
     pub async fn recall(&self, caller: &Caller, ask: &Recall, now: Timestamp) -> Result<Recalled> {
-        let (scope, around) = self.around(caller, now).await?;
+        let scope = self.store.read(caller.tenant, caller.user).await?;
+        let around = self.around(&scope, now).await?;
         let started = (self.ticks)();
-        let mind = self.mind(&scope, &around, ask.point, now).await?;
+        let mind = self.mind(&scope, &around, None, ask.point, now).await?;
         let load = (self.ticks)() - started;
         let mut found = self.recall_with(&scope, &around, &mind, ask, now).await?;
         found.took.load = load;
@@ -161,23 +162,18 @@ impl Engine {
 
     /// What must be known before anything is read, in one round trip: is the user still there, how far
     /// has the record come, which model is in use, which domains are shut.
-    pub(crate) async fn around(
-        &self,
-        caller: &Caller,
-        now: Timestamp,
-    ) -> Result<(Scope, Surroundings)> {
-        let scope = self.store.read(caller.tenant, caller.user).await?;
+    pub(crate) async fn around(&self, scope: &Scope, now: Timestamp) -> Result<Surroundings> {
         let (user, state, model, shut) = try_join!(
-            directory::me(&scope),
-            passage::state(&scope),
-            model::in_use(&scope),
-            domain::shut_ones(&scope)
+            directory::me(scope),
+            passage::state(scope),
+            model::in_use(scope),
+            domain::shut_ones(scope)
         )?;
         if user.is_some_and(|user| user.is_gone(now)) {
             return Err(Error::UserGone);
         }
         self.embedding.believe(model.as_ref(), now);
-        Ok((scope, Surroundings { state, model, shut }))
+        Ok(Surroundings { state, model, shut })
     }
 
     pub(crate) async fn recall_with(
@@ -259,11 +255,12 @@ impl Engine {
         &self,
         scope: &Scope,
         around: &Surroundings,
+        ahead: Option<Fresh>,
         point: Point,
         now: Timestamp,
     ) -> Result<Arc<Mind>> {
         if point.is_now() {
-            return self.minds.of(scope, around).await;
+            return self.minds.of(scope, around, ahead).await;
         }
         Ok(Arc::new(at(scope, around, point.resolve(now)).await?))
     }
@@ -418,8 +415,12 @@ fn look(
             Some(session) => unit.session == session,
             None => here.is_none() || unit.session != here,
         };
+        // In somebody's first chat there is nothing else to find.
+        let finds = |unit: &Unit| of_role(unit) && may(unit);
         let sight = Sight { there: &there, among: &of_role, may: &may };
-        said = rank(index, question, Of::Turn, &ask.tuning, &sight, turns);
+        if (0..index.len()).any(|at| finds(index.unit(at))) {
+            said = rank(index, question, Of::Turn, &ask.tuning, &sight, turns);
+        }
     }
     let session = |found: &FoundSession| RecalledSession {
         session: index.session_name(found.session).to_owned(),

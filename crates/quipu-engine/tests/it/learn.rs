@@ -45,7 +45,7 @@ fn memory(content: &str, quote: &str) -> Value {
            "reasoning": "said so", "evidence": [{"turn": 1, "quote": quote}]})
 }
 
-fn answer(memories: &[Value]) -> String {
+pub(crate) fn answer(memories: &[Value]) -> String {
     json!({"title": "A chat", "summary": "They talked.", "memories": memories}).to_string()
 }
 
@@ -54,7 +54,7 @@ pub(crate) async fn story_where(memories: Vec<Value>) -> (Story, Arc<ScriptedCha
     story_saying(move |_| answer(&memories)).await
 }
 
-async fn story_saying(
+pub(crate) async fn story_saying(
     words: impl Fn(&ChatAsk) -> String + Send + Sync + 'static,
 ) -> (Story, Arc<ScriptedChat>) {
     let chat =

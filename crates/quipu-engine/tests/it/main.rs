@@ -5,6 +5,7 @@ mod cascade;
 mod consolidate;
 mod erasure;
 mod fading;
+mod insights;
 mod keys;
 mod learn;
 mod leave;

@@ -76,7 +76,9 @@ impl Answer {
                 for choice in choices.filter(|choice| choice["index"].as_u64().unwrap_or(0) == 0) {
                     self.text.push_str(choice["delta"]["content"].as_str().unwrap_or(""));
                 }
-                self.named(&event["id"]);
+                if self.id.is_none() {
+                    self.id = event["id"].as_str().map(str::to_owned);
+                }
             }
             Protocol::Responses => match event["type"].as_str() {
                 Some("response.output_text.delta") => {
@@ -88,14 +90,12 @@ impl Answer {
                     self.part = Some(part);
                     self.text.push_str(event["delta"].as_str().unwrap_or(""));
                 }
-                _ => self.named(&event["response"]["id"]),
+                // If the model was asked again on the way, the client goes on from the last answer.
+                _ => {
+                    let id = event["response"]["id"].as_str().map(str::to_owned);
+                    self.id = id.or(self.id.take());
+                }
             },
-        }
-    }
-
-    fn named(&mut self, id: &Value) {
-        if self.id.is_none() {
-            self.id = id.as_str().map(str::to_owned);
         }
     }
 }

@@ -179,7 +179,8 @@ async fn has_console(server: &Server) -> bool {
     let Ok(request) = server.request(Method::GET, "/") else { return false };
     let Ok(page) = server.send(request).await else { return false };
     let kind = page.headers().get("content-type").and_then(|kind| kind.to_str().ok());
-    kind.is_some_and(|kind| kind.starts_with("text/html"))
+    // A program that was built without it answers in words, which never change and carry no tag.
+    kind.is_some_and(|kind| kind.starts_with("text/html")) && page.headers().contains_key("etag")
 }
 
 /// A small life, made up, told through the API like anybody's: memories in several domains, a change

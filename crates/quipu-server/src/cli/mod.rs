@@ -20,6 +20,7 @@ mod scrub;
 mod serve;
 mod shell;
 mod show;
+mod sign_in;
 mod state;
 mod vault;
 mod webhook;
@@ -98,6 +99,8 @@ enum Command {
     /// Make, list and revoke API keys.
     #[command(subcommand)]
     Key(key::Key),
+    /// Make a link that signs one person in to the console, once.
+    SignIn(sign_in::SignIn),
     /// Fetch and list the files of local models.
     #[command(subcommand)]
     Model(model::Model),
@@ -287,6 +290,7 @@ pub fn main() -> ExitCode {
             Command::Work(command) => command.run().await,
             Command::Migrate(command) => command.run().await,
             Command::Key(command) => command.run().await,
+            Command::SignIn(command) => command.run().await,
             Command::Model(command) => command.run().await,
             Command::Reembed(command) => command.run().await,
             Command::Doctor(command) => command.run().await,

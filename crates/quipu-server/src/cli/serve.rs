@@ -176,6 +176,7 @@ impl Serve {
         tracing::info!(%address, auth = ?self.auth, "listening");
         if self.auth == Auth::Off {
             tracing::info!("no authentication: only this machine is answered");
+            tracing::info!("open http://{address}/ in a browser to see what is known");
         }
         tell(address);
         // The first request should not wait for the counter of tokens to be built.

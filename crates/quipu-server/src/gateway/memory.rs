@@ -29,6 +29,8 @@ pub async fn retrieve(
     let mut ask = Ask::about(&message);
     ask.session = session.map(str::to_owned);
     ask.within = LATE;
+    // No header says so, and every chat would wait for it.
+    ask.tells_domains = false;
     let moment = clock::moment();
     let work = {
         let (engine, caller, ask) = (engine.clone(), caller.clone(), ask.clone());

@@ -39,7 +39,7 @@ pub struct RetrieveRequest {
     /// False for a baseline that follows every change.
     freeze: Option<bool>,
     /// `compact` (1,500 tokens, the default), `standard` (4,000), `deep` (16,000), or a number.
-    #[schema(value_type = Option<String>, example = "compact")]
+    #[schema(inline)]
     budget: Option<BudgetWish>,
     /// The model's context window in tokens: memory takes at most 15 % of it.
     window: Option<usize>,
@@ -63,7 +63,7 @@ pub struct RetrieveRequest {
     deadline_ms: Option<u64>,
 }
 
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, ToSchema)]
 #[serde(untagged)]
 enum BudgetWish {
     Tokens(usize),

@@ -198,7 +198,7 @@ pub struct MintToken {
 
 /// Mint a short-lived token for one person's browser.
 ///
-/// It is bound to that person, ends by itself, and is the one credential that speaks as a human: it
+/// It is bound to that person, ends by itself, and speaks as a human, which no key does: it
 /// can answer proposals and open domains.
 #[utoipa::path(post, path = "/api/tokens", tag = "keys", request_body = MintToken, responses(
     (status = 201, body = IssuedView),

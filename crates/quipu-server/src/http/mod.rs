@@ -8,6 +8,7 @@ mod erasures;
 pub(crate) mod error;
 mod events;
 mod health;
+mod insights;
 mod keys;
 mod learning;
 mod links;
@@ -159,6 +160,7 @@ fn api() -> OpenApiRouter<App> {
         .routes(routes!(context::retrieve_context))
         .routes(routes!(usage::list_usage, usage::report_usage))
         .routes(routes!(usage::get_stats))
+        .routes(routes!(insights::get_insights))
         .routes(routes!(proposals::propose_memory))
         .routes(routes!(proposals::list_proposals))
         .routes(routes!(learning::list_contradictions))

@@ -39,6 +39,22 @@ async fn a_key_is_made_listed_and_revoked() {
 }
 
 #[tokio::test]
+async fn a_link_is_made_that_signs_its_person_in() {
+    let app = crate::app::TestApp::with_keys().await;
+    for (more, admin) in [(None, false), (Some("--admin"), true)] {
+        let mut args = vec!["sign-in", "--tenant", "acme", "--user", "alice", "--json"];
+        args.extend(more);
+        let made = quipu(&app.database, &args);
+        assert!(made.status.success(), "{}", text(&made.stderr));
+        let made: serde_json::Value = serde_json::from_slice(&made.stdout).unwrap();
+        let link = made["url"].as_str().unwrap().strip_prefix("http://127.0.0.1:7777/sign-in#");
+        let sent = serde_json::json!({ "link": link.expect("an address to open") });
+        let entered = app.anonymous().post("/api/sign-in", sent).await.expect(201).json();
+        assert_eq!((&entered["user"], &entered["admin"]), (&"alice".into(), &admin.into()));
+    }
+}
+
+#[tokio::test]
 async fn the_doctor_finds_a_healthy_database_and_says_what_a_sick_one_needs() {
     let database = TestDatabase::fresh().await;
     let healthy = quipu(&database, &["doctor", "--json"]);

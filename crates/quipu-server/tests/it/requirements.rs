@@ -3,12 +3,12 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-fn rust_files(dir: &Path, found: &mut Vec<PathBuf>) {
+fn source_files(dir: &Path, found: &mut Vec<PathBuf>) {
     for entry in fs::read_dir(dir).into_iter().flatten().flatten() {
         let path = entry.path();
-        if path.is_dir() && !path.ends_with("target") {
-            rust_files(&path, found);
-        } else if path.extension().is_some_and(|ext| ext == "rs") {
+        if path.is_dir() && !path.ends_with("target") && !path.ends_with("node_modules") {
+            source_files(&path, found);
+        } else if path.extension().is_some_and(|ext| ext == "rs" || ext == "ts") {
             found.push(path);
         }
     }
@@ -21,13 +21,17 @@ fn missing(page: &str, source: impl Fn(&str) -> String) -> Vec<String> {
         let proof = line.rsplit('|').nth(1).unwrap_or("");
         let mut place = "";
         for (i, part) in proof.split('`').enumerate() {
-            let words = ["core", "store", "engine", "server", "evals"];
+            let words = ["core", "store", "engine", "server", "evals", "web"];
             if i % 2 == 0 {
                 place = words.into_iter().rfind(|w| part.contains(w)).unwrap_or(place);
             } else if !part.contains('/') {
                 let text = source(place);
-                let there =
-                    text.contains(&format!("fn {part}(")) || text.contains(&format!("mod {part};"));
+                // The tests of the console are named by sentences.
+                let named = match place {
+                    "web" => vec![format!("\"{part}\"")],
+                    _ => vec![format!("fn {part}("), format!("mod {part};")],
+                };
+                let there = named.iter().any(|name| text.contains(name));
                 if !there {
                     missing.push(format!("{place} {part}"));
                 }
@@ -39,13 +43,13 @@ fn missing(page: &str, source: impl Fn(&str) -> String) -> Vec<String> {
 
 fn source_of(place: &str) -> String {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let dir = if place == "evals" {
-        root.join("evals")
-    } else {
-        root.join(format!("crates/quipu-{place}"))
+    let dir = match place {
+        "evals" => root.join("evals"),
+        "web" => root.join("web/test"),
+        _ => root.join(format!("crates/quipu-{place}")),
     };
     let mut files = Vec::new();
-    rust_files(&dir, &mut files);
+    source_files(&dir, &mut files);
     files.iter().filter_map(|path| fs::read_to_string(path).ok()).collect()
 }
 

@@ -110,6 +110,17 @@ def get_stats() -> Call[models.Stats]:
     )
 
 
+def get_insights(query: params.GetInsightsQuery | None = None) -> Call[models.Insights]:
+    """How has this memory grown, been used and been corrected?"""
+    return Call(
+        "GET",
+        "/api/insights",
+        query=query,
+        answer=models.Insights,
+        again=True,
+    )
+
+
 def propose_memory(body: params.CreateMemory) -> Call[models.Written]:
     """Propose a memory.
 

@@ -227,6 +227,12 @@ class DetectAnswer(View):
     data: list[DomainDetected]
 
 
+class DomainCount(View):
+    domain: str | None = Field(default=None)
+    """Null for memories without a domain."""
+    memories: int
+
+
 class DomainDetected(View):
     """A domain a message is about."""
     domain: str
@@ -406,6 +412,47 @@ class Import(View):
 
 class Imports(View):
     data: list[Import]
+
+
+class InsightDay(View):
+    """One day, in UTC."""
+    day: str
+    saved: int
+    """Memories that were told."""
+    learned: int
+    """Memories that were learned from chats."""
+    proposed: int
+    """Memories that began by waiting for a yes."""
+    confirmed: int
+    rejected: int
+    corrected: int
+    forgotten: int
+    memories: TierCounts
+    """How many there were at the end of the day."""
+    retrievals: int
+    degraded: int
+    """Retrievals that had to do without something, such as a model."""
+    frozen: int
+    """Retrievals that began with the same block as the one before in their chat, so that a
+    provider's cache could hit.
+    """
+    tokens: float
+    """Tokens that a retrieval put into a prompt, on average."""
+    recall_ms: RecallTimes | None = Field(default=None)
+    calls: int
+    """What chat models were asked, and what it cost in millionths of the currency of the prices.
+    """
+    input_tokens: int
+    output_tokens: int
+    cost_micros: int
+
+
+class Insights(View):
+    """A memory over time."""
+    days: list[InsightDay]
+    """Every day of the stretch, the oldest first."""
+    domains: list[DomainCount]
+    """What is active now, the largest first."""
 
 
 class Issued(View):
@@ -767,6 +814,13 @@ class Reached(View):
     """The same as words."""
 
 
+class RecallTimes(View):
+    """How long retrievals took, in milliseconds."""
+    p50: float
+    p95: float
+    p99: float
+
+
 class ReceiptKey(View):
     """The key that receipts of this server are signed with."""
     algorithm: str
@@ -1026,6 +1080,13 @@ class TestedWebhook(View):
     status: int | None = Field(default=None)
     """What it was answered with, if it was."""
     error: str | None = Field(default=None)
+
+
+class TierCounts(View):
+    """How many memories there were, by how well they are founded."""
+    strong: int
+    tentative: int
+    candidate: int
 
 
 class Time(View):
@@ -1297,6 +1358,8 @@ Grounds.model_rebuild()
 History.model_rebuild()
 Import.model_rebuild()
 Imports.model_rebuild()
+InsightDay.model_rebuild()
+Insights.model_rebuild()
 Issued.model_rebuild()
 JobList.model_rebuild()
 Keys.model_rebuild()

@@ -346,7 +346,7 @@ class RetrieveRequest(TypedDict, total=False):
     """
     freeze: bool | None
     """False for a baseline that follows every change."""
-    budget: str | None
+    budget: int | str | None
     """`compact` (1,500 tokens, the default), `standard` (4,000), `deep` (16,000), or a number.
     """
     window: int | None
@@ -562,6 +562,12 @@ class ListUsageQuery(TypedDict, total=False):
     """Between 1 and 200; 50 if absent."""
     cursor: str
     """`next_cursor` of the page before."""
+
+
+class GetInsightsQuery(TypedDict, total=False):
+    """What `get_insights` can be asked for."""
+    days: int
+    """How many days, today among them: between 1 and 90; 30 if absent."""
 
 
 class ListProposalsQuery(TypedDict, total=False):

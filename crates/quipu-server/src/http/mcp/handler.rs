@@ -20,7 +20,7 @@ use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer};
 use serde_json::Value;
 
-use super::{Arriving, resources};
+use super::{Arriving, panel, resources};
 use crate::http::App;
 use crate::tools::{self, Answer, Call, Question, Said};
 
@@ -64,9 +64,11 @@ fn shown(tool: &tools::Tool) -> Tool {
         .destructive(tool.destructive)
         .idempotent(tool.idempotent)
         .open_world(false);
-    Tool::new(tool.name, tool.about, object(&tool.input))
+    let mut shown = Tool::new(tool.name, tool.about, object(&tool.input))
         .with_raw_output_schema(object(&tool.output))
-        .with_annotations(hints)
+        .with_annotations(hints);
+    shown.meta = panel::beside(tool.name);
+    shown
 }
 
 fn result(answer: Answer) -> CallToolResult {

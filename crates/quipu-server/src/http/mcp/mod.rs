@@ -7,6 +7,7 @@
 //! that opened it. Whoever names a session that is not theirs, or that is gone, is served without.
 
 mod handler;
+mod panel;
 mod resources;
 mod settings;
 

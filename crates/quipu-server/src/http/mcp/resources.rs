@@ -13,7 +13,7 @@ use rmcp::model::{
 };
 use serde_json::{Value, json};
 
-use super::Arriving;
+use super::{Arriving, panel};
 use crate::clock;
 use crate::http::auth::forbidden;
 use crate::http::error::Problem;
@@ -64,6 +64,7 @@ pub async fn list(engine: &Engine, arriving: &Arriving) -> Result<ListResourcesR
         let (name, title) = (portrait.portrait.name.to_string(), portrait.portrait.name.title());
         all.push(page(format!("{PORTRAITS}{name}"), &name, &title));
     }
+    all.extend(panel::listed());
     Ok(ListResourcesResult::with_all_items(all)
         .with_ttl_ms(FRESH_MS)
         .with_cache_scope(CacheScope::Private))
@@ -85,6 +86,10 @@ pub async fn read(
     uri: &str,
 ) -> Result<ReadResourceResult, ErrorData> {
     reader(arriving)?;
+    if uri == panel::URI {
+        let page = panel::read().ok_or_else(|| refused(&Problem::of("not_found")))?;
+        return Ok(ReadResourceResult::new(vec![page]).with_cache_scope(CacheScope::Public));
+    }
     let (caller, now) = (&arriving.caller, clock::now());
     let portrait = match uri {
         PROFILE => Some("profile"),

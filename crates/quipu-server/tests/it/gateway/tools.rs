@@ -37,9 +37,51 @@ fn calling(asked: &Asked, calls: &[(&str, Value)]) -> Vec<Step> {
     vec![Step::Send(head(200, &headers)), Step::Send(body.into())]
 }
 
+/// An answer of `/v1/responses` with words, calls of tools or both, in the form it was asked for.
+fn responding(asked: &Asked, id: &str, words: &str, calls: &[(&str, Value)]) -> Vec<Step> {
+    let said = |text: &str| json!({"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": text}]});
+    let made = |(n, (name, arguments)): (usize, &(&str, Value))| {
+        json!({"type": "function_call", "id": format!("fc_{n}"), "call_id": format!("call_{n}"),
+               "name": name, "arguments": arguments.to_string()})
+    };
+    let output: Vec<Value> = (!words.is_empty())
+        .then(|| said(words))
+        .into_iter()
+        .chain(calls.iter().enumerate().map(made))
+        .collect();
+    let event =
+        |data: Value| format!("event: {}\ndata: {data}\n\n", data["type"].as_str().unwrap());
+    let item = |(at, item): (usize, &Value)| {
+        let part = match item["type"] == "message" {
+            true => event(json!({"type": "response.output_text.delta", "output_index": at,
+                                 "content_index": 0, "delta": words})),
+            false => event(json!({"type": "response.function_call_arguments.delta",
+                                  "output_index": at, "delta": item["arguments"]})),
+        };
+        let of = |kind: &str| event(json!({"type": kind, "output_index": at, "item": item}));
+        of("response.output_item.added") + &part + &of("response.output_item.done")
+    };
+    let whole = json!({"id": id, "status": "completed", "output": output});
+    let (kind, body) = match asked.json()["stream"] == true {
+        true => {
+            let begun = event(json!({"type": "response.created", "response": {"id": id}}));
+            let items: String = output.iter().enumerate().map(item).collect();
+            let end = event(json!({"type": "response.completed", "response": whole}));
+            ("text/event-stream", begun + &items + &end)
+        }
+        false => ("application/json", whole.to_string()),
+    };
+    let headers = format!("content-type: {kind}\r\ncontent-length: {}\r\n", body.len());
+    vec![Step::Send(head(200, &headers)), Step::Send(body.into())]
+}
+
 fn names(asked: &Asked) -> Vec<String> {
     let tools = asked.json()["tools"].as_array().cloned().unwrap_or_default();
-    tools.iter().map(|tool| tool["function"]["name"].as_str().unwrap().to_owned()).collect()
+    let name = |tool: &Value| {
+        let of = if tool["function"].is_object() { &tool["function"] } else { tool };
+        of["name"].as_str().unwrap().to_owned()
+    };
+    tools.iter().map(name).collect()
 }
 
 #[tokio::test]
@@ -73,6 +115,77 @@ async fn our_tools_are_run_here_and_the_client_sees_one_answer() {
         let said =
             if stream { "One moment. I will remember that." } else { "I will remember that." };
         assert_eq!(kept[1], format!("assistant: {said}"));
+    }
+}
+
+#[tokio::test]
+async fn our_tools_are_run_in_responses_too_and_the_chat_can_be_gone_on_with() {
+    for stream in [true, false] {
+        let stage = Stage::open(Door::Keys, |n, asked| match n {
+            0 => {
+                let save = ("save_memory", json!({"content": "Is allergic to walnuts"}));
+                responding(asked, "resp_1", "One moment. ", &[save])
+            }
+            1 => responding(asked, "resp_2", "I will remember that.", &[]),
+            _ => responding(asked, "resp_3", "No.", &[]),
+        })
+        .await;
+        let (ada, direct) = stage.assistant("ada").await;
+        let ada = ada.with("x-quipu-tools", "on");
+        let asked =
+            json!({"model": "m", "input": "Remember that I cannot eat walnuts", "stream": stream});
+        let answer = ada.post("/v1/responses", asked).await.expect(200);
+        let text = answer.text();
+        assert!(!text.contains("save_memory") && !text.contains("function_call"), "{text}");
+        assert!(text.contains("I will remember that."), "{text}");
+        let count = |part: &str| text.matches(part).count();
+        let events = (count("event: response.created"), count("event: response.completed"));
+        assert_eq!(events, if stream { (1, 1) } else { (0, 0) }, "one answer: {text}");
+        let heard = stage.service.asked();
+        assert_eq!(heard.len(), 2);
+        assert!(names(&heard[0]).contains(&"save_memory".to_owned()), "{:?}", names(&heard[0]));
+        let second = heard[1].json();
+        let [asked, .., call, output] = &second["input"].as_array().unwrap()[..] else {
+            panic!("{second}")
+        };
+        assert!(asked.to_string().contains("Remember that I cannot eat walnuts"), "{second}");
+        assert_eq!((&call["type"], &call["call_id"]), (&json!("function_call"), &json!("call_0")));
+        assert_eq!(output["type"], "function_call_output");
+        assert_eq!(output["call_id"], "call_0");
+        assert!(output["output"].as_str().unwrap().contains("walnuts"), "{output}");
+        let saved = direct.get("/api/memory").await.expect(200);
+        assert_eq!(saved.each("content"), ["Is allergic to walnuts"]);
+        let session = answer.header("quipu-session").unwrap().to_owned();
+        let kept = stage.turns(&direct, &session, 2).await;
+        let said =
+            if stream { "One moment. I will remember that." } else { "I will remember that." };
+        assert_eq!(kept[1], format!("assistant: {said}"));
+        // The service goes on from its last answer, and so does the chat.
+        let next = json!({"model": "m", "previous_response_id": "resp_2", "input": "And may I have pecans?"});
+        let next = ada.post("/v1/responses", next).await.expect(200);
+        assert_eq!(next.header("quipu-session"), Some(session.as_str()));
+    }
+}
+
+#[tokio::test]
+async fn a_clients_own_tools_stay_its_own_in_responses_too() {
+    for stream in [true, false] {
+        let stage = Stage::open(Door::Keys, |_, asked| {
+            let save = ("save_memory", json!({"content": "Likes rain"}));
+            responding(asked, "resp_1", "", &[save, ("weather", json!({"city": "Porto"}))])
+        })
+        .await;
+        let (ada, direct) = stage.assistant("ada").await;
+        let ada = ada.with("x-quipu-tools", "on");
+        let weather = json!({"type": "function", "name": "weather", "parameters": {}});
+        let asked = json!({"model": "m", "input": "Weather in Porto?", "stream": stream,
+                           "tools": [weather]});
+        let answer = ada.post("/v1/responses", asked).await.expect(200).text();
+        assert!(answer.contains("weather") && answer.contains("Porto"), "{answer}");
+        assert!(!answer.contains("save_memory"), "{answer}");
+        assert_eq!(stage.service.asked().len(), 1, "the client goes on");
+        assert_eq!(stage.last().json()["tools"][0], weather);
+        assert_eq!(direct.get("/api/memory").await.each("content"), ["Likes rain"]);
     }
 }
 
