@@ -1,17 +1,260 @@
-/** What waits for its person's answer. */
-import { Inbox } from "lucide-react";
+/** The deck: one card after the other, each answered with one key, each answer taken back with Z. */
+import { getRouteApi, Link, useNavigate } from "@tanstack/react-router";
+import { ArrowDown, ArrowLeft, ArrowRight, Check, Inbox, Pencil } from "lucide-react";
+import { useMemo, useRef, useState } from "react";
+import { ProblemCard } from "../../app/problems.tsx";
+import { useShortcuts } from "../../app/shortcuts.tsx";
+import { useReview } from "../../data/review.ts";
 import { t } from "../../i18n/index.ts";
+import { Badge } from "../../ui/badge.tsx";
+import { Button, buttonClasses } from "../../ui/button.tsx";
+import { Chip } from "../../ui/chip.tsx";
+import { classes } from "../../ui/classes.ts";
 import { EmptyState } from "../../ui/empty-state.tsx";
+import { Kbd } from "../../ui/kbd.tsx";
 import { Page } from "../../ui/page.tsx";
+import { Skeleton } from "../../ui/skeleton.tsx";
+import { useDeck } from "./answers.ts";
+import { CardFace } from "./card.tsx";
+import { useConsent } from "./consent.ts";
+import { type Card, cardsOf, KINDS, type Kind, left } from "./deck.ts";
+import { Summary } from "./summary.tsx";
+
+const route = getRouteApi("/review");
 
 export default function ReviewPage() {
+  const { kind } = route.useSearch();
+  const review = useReview();
+  const consent = useConsent(kind === "consent");
+  const deck = useDeck(consent);
+  const cards = useMemo(
+    () => cardsOf(review.data ?? [], consent.domains),
+    [review.data, consent.domains],
+  );
+  const open = left(cards, deck.decided);
+  const pending = kind ? open.filter((card) => card.kind === kind) : open;
+  const decided = deck.decided.filter((one) => !kind || one.card.kind === kind);
+  const card = pending[0];
   return (
     <Page title={t("review.title")}>
-      <EmptyState
-        icon={<Inbox size={20} aria-hidden />}
-        title={t("review.empty.title")}
-        text={t("review.empty.text")}
-      />
+      {review.error && <ProblemCard error={review.error} retry={() => void review.refetch()} />}
+      {review.isPending && <Skeleton />}
+      {review.data && (
+        <div className="mx-auto flex w-full max-w-2xl flex-col gap-4">
+          <Kinds cards={open} chosen={kind} />
+          {card ? (
+            <Deck
+              card={card}
+              deck={deck}
+              at={decided.length + 1}
+              of={decided.length + pending.length}
+            />
+          ) : decided.length > 0 ? (
+            <Summary decided={decided} deck={deck} />
+          ) : (
+            <EmptyState
+              icon={<Inbox size={20} aria-hidden />}
+              title={t("review.empty.title")}
+              text={t("review.empty.text")}
+              next={[
+                {
+                  text: t("review.empty.known"),
+                  action: (
+                    <Link to="/sources" className={buttonClasses("plain", true)}>
+                      {t("shell.page.sources")}
+                    </Link>
+                  ),
+                },
+                {
+                  text: t("review.empty.areas"),
+                  action: (
+                    <Link
+                      to="/review"
+                      search={{ kind: "consent" }}
+                      className={buttonClasses("plain", true)}
+                    >
+                      {t("review.areas")}
+                    </Link>
+                  ),
+                },
+              ]}
+            />
+          )}
+          <output className="sr-only">
+            {deck.heard(card, decided.length + 1, decided.length + pending.length)}
+          </output>
+        </div>
+      )}
     </Page>
+  );
+}
+
+/** Which kinds there are to choose from; nothing to choose while there is one. */
+function Kinds({ cards, chosen }: { cards: readonly Card[]; chosen?: Kind }) {
+  const navigate = useNavigate();
+  const there = KINDS.filter((kind) => cards.some((card) => card.kind === kind));
+  if (there.length < 2 && !chosen) return null;
+  const choose = (kind?: Kind) => void navigate({ to: "/review", search: { kind }, replace: true });
+  return (
+    <fieldset className="-m-1 flex gap-1.5 overflow-x-auto p-1 *:shrink-0 *:whitespace-nowrap sm:flex-wrap">
+      <legend className="sr-only">{t("review.kinds")}</legend>
+      <Chip pressed={!chosen} onPress={() => choose()}>
+        {t("review.kind.all")}
+      </Chip>
+      {there.map((kind) => (
+        <Chip key={kind} pressed={chosen === kind} onPress={() => choose(kind)}>
+          {t(`review.kind.${kind}`)}
+          <span className="tabular-nums">{cards.filter((card) => card.kind === kind).length}</span>
+        </Chip>
+      ))}
+    </fieldset>
+  );
+}
+
+function Deck({
+  card,
+  deck,
+  at,
+  of,
+}: {
+  card: Card;
+  deck: ReturnType<typeof useDeck>;
+  at: number;
+  of: number;
+}) {
+  const [editing, setEditing] = useState<string>();
+  const face = useRef<HTMLElement>(null);
+  const isEditing = editing === card.id;
+  const consent = card.kind === "consent";
+  const sides = card.kind === "contradiction";
+  const opened = consent && card.domains.some((domain) => domain.opted_in_at);
+  const choose = (side: 1 | 2) => deck.choose(card, side);
+  const open = (name: string, wanted: boolean) => void deck.open(name, wanted);
+  const edited = (words: string | null) => {
+    setEditing(undefined);
+    // The focus was in what is gone now; the card takes it, so that keys go on working.
+    face.current?.focus();
+    if (words !== null) deck.edit(card, words);
+  };
+  const acts = {
+    keep: { keys: "ArrowRight", label: t("review.act.keep"), run: () => deck.keep(card) },
+    forget: {
+      keys: "ArrowLeft",
+      label: t(consent ? "review.act.never" : "review.act.forget"),
+      run: () => deck.forget(card),
+    },
+    skip: {
+      keys: "ArrowDown",
+      label: t(opened ? "review.act.done" : consent ? "review.act.notNow" : "review.act.skip"),
+      run: () => deck.skip(card),
+    },
+    edit: { keys: "e", label: t("review.act.edit"), run: () => setEditing(card.id) },
+  };
+  useShortcuts(t("review.title"), [
+    ...(sides || consent ? [] : [acts.keep]),
+    ...(sides ? [] : [acts.forget]),
+    acts.skip,
+    ...(sides || consent ? [] : [acts.edit]),
+    ...(sides
+      ? ([1, 2] as const).map((side) => ({
+          keys: String(side),
+          label: t("review.side.choose", { side }),
+          run: () => choose(side),
+        }))
+      : []),
+    ...(consent
+      ? card.domains.map((domain, place) => ({
+          keys: String(place + 1),
+          label: t("review.consent.open", { name: domain.display_name }),
+          run: () => open(domain.name, !domain.opted_in_at),
+        }))
+      : []),
+    { keys: "z", label: t("shell.undo.key"), run: () => void deck.undo(), quiet: true },
+  ]);
+  return (
+    <>
+      <div className="flex items-center gap-3 text-[0.8125rem] text-muted">
+        <progress
+          aria-label={t("review.progress")}
+          max={of}
+          value={at - 1}
+          className="h-1 flex-1 appearance-none overflow-hidden rounded-full bg-line [&::-moz-progress-bar]:bg-accent [&::-webkit-progress-bar]:bg-line [&::-webkit-progress-value]:bg-accent"
+        />
+        <span className="tabular-nums">{t("review.place", { at, of })}</span>
+      </div>
+      <section
+        ref={face}
+        key={card.id}
+        tabIndex={-1}
+        aria-labelledby="review-question"
+        className="rounded-card border bg-surface outline-none transition duration-150 starting:translate-y-1 starting:opacity-0"
+      >
+        <header className="flex min-h-11 flex-wrap items-center gap-x-3 gap-y-1 border-b px-5 py-2">
+          <h2 id="review-question" className="min-w-0 flex-1 font-medium">
+            {deck.question(card)}
+          </h2>
+          <Badge tone="accent">{t(`review.one.${card.kind}`)}</Badge>
+        </header>
+        <div className="p-5">
+          <CardFace
+            card={card}
+            editing={isEditing}
+            onEdited={edited}
+            onChoose={choose}
+            onOpen={open}
+          />
+        </div>
+      </section>
+      {/* Left is left also where one writes from right to left: the keys are arrows. */}
+      <div
+        className={classes(
+          "grid grid-cols-2 gap-2 sm:flex rtl:sm:flex-row-reverse",
+          sides ? "max-sm:grid-cols-1 sm:justify-center" : "sm:justify-between",
+        )}
+      >
+        {!sides && (
+          <Button
+            onClick={acts.forget.run}
+            disabled={isEditing}
+            className="max-sm:h-11 sm:min-w-36"
+          >
+            <ArrowLeft size={15} aria-hidden className="text-muted" />
+            {acts.forget.label}
+          </Button>
+        )}
+        <Button
+          look={opened ? "primary" : "quiet"}
+          onClick={acts.skip.run}
+          disabled={isEditing}
+          className="max-sm:order-2 max-sm:h-11"
+        >
+          {opened ? <Check size={15} aria-hidden /> : <ArrowDown size={15} aria-hidden />}
+          {acts.skip.label}
+        </Button>
+        {!sides && !consent && (
+          <Button
+            look="quiet"
+            onClick={acts.edit.run}
+            disabled={isEditing}
+            className="max-sm:order-2 max-sm:h-11"
+          >
+            <Pencil size={14} aria-hidden />
+            {acts.edit.label}
+            <Kbd keys="e" />
+          </Button>
+        )}
+        {!sides && !consent && (
+          <Button
+            look="primary"
+            onClick={acts.keep.run}
+            disabled={isEditing}
+            className="max-sm:order-1 max-sm:h-11 sm:min-w-36"
+          >
+            {acts.keep.label}
+            <ArrowRight size={15} aria-hidden />
+          </Button>
+        )}
+      </div>
+    </>
   );
 }

@@ -1,9 +1,11 @@
 /** What the address of this page may carry after the question mark. */
+import { KINDS, type Kind } from "./deck.ts";
+
 export interface ReviewSearch {
   /** Only cards of this kind. */
-  kind?: string;
+  kind?: Kind;
 }
 
 export function reviewSearch(said: Record<string, unknown>): ReviewSearch {
-  return { kind: typeof said.kind === "string" ? said.kind : undefined };
+  return { kind: KINDS.find((kind) => kind === said.kind) };
 }

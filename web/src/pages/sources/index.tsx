@@ -1,17 +1,84 @@
-/** From what is known back to the sentence it came from. */
-import { Waypoints } from "lucide-react";
+/** From what is known back to the sentence it came from, and from there to what rests on it. */
+import { getRouteApi, useNavigate } from "@tanstack/react-router";
+import { useShortcuts } from "../../app/shortcuts.tsx";
 import { t } from "../../i18n/index.ts";
-import { EmptyState } from "../../ui/empty-state.tsx";
 import { Page } from "../../ui/page.tsx";
+import { Tabs } from "../../ui/tabs.tsx";
+import { ChatLevel } from "./chat.tsx";
+import { Chats, Trash } from "./chats.tsx";
+import { EpisodeLevel, Episodes } from "./episodes.tsx";
+import { MemoryLevel } from "./one-memory.tsx";
+import { Portraits } from "./portraits.tsx";
+import type { SourcesSearch } from "./search.ts";
+import { above, Trail } from "./trail.tsx";
+import { WhyLevel } from "./why.tsx";
+
+const route = getRouteApi("/sources");
 
 export default function SourcesPage() {
+  const search = route.useSearch();
+  const { portrait, memory, episode, session } = search;
+  const top = !portrait && !memory && !episode && !session;
   return (
     <Page title={t("sources.title")}>
-      <EmptyState
-        icon={<Waypoints size={20} aria-hidden />}
-        title={t("sources.empty.title")}
-        text={t("sources.empty.text")}
-      />
+      <div className="flex w-full max-w-4xl flex-col gap-4">
+        {top ? <Top search={search} /> : <Below search={search} />}
+      </div>
     </Page>
   );
+}
+
+const VIEWS = ["known", "episodes", "chats", "trash"] as const;
+
+function Top({ search }: { search: SourcesSearch }) {
+  const navigate = useNavigate();
+  return (
+    <Tabs
+      label={t("sources.title")}
+      value={search.view ?? "known"}
+      tabs={VIEWS.map((value) => ({ value, label: t(`sources.view.${value}`) }))}
+      onChange={(view) =>
+        void navigate({ to: "/sources", search: view === "known" ? {} : { view } })
+      }
+    >
+      {search.view === "chats" ? (
+        <Chats find={search.find} />
+      ) : search.view === "episodes" ? (
+        <Episodes />
+      ) : search.view === "trash" ? (
+        <Trash />
+      ) : (
+        <Portraits />
+      )}
+    </Tabs>
+  );
+}
+
+function Below({ search }: { search: SourcesSearch }) {
+  const navigate = useNavigate();
+  useShortcuts(t("sources.title"), [
+    {
+      keys: "u",
+      label: t("sources.key.up"),
+      run: () => void navigate({ to: "/sources", search: above(search) }),
+    },
+  ]);
+  return (
+    <>
+      <Trail search={search} />
+      <Level search={search} />
+    </>
+  );
+}
+
+/** The lowest level that the address names. */
+function Level({ search }: { search: SourcesSearch }) {
+  const { portrait, memory, episode, session, turn, why } = search;
+  if (session && turn !== undefined && why) {
+    return <WhyLevel key={`${session} ${turn}`} search={{ ...search, session, turn }} />;
+  }
+  if (session) return <ChatLevel search={{ ...search, session }} />;
+  if (episode) return <EpisodeLevel search={{ ...search, episode }} />;
+  if (memory) return <MemoryLevel search={{ ...search, memory }} />;
+  return <Portraits only={portrait} />;
 }

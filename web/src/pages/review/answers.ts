@@ -1,0 +1,148 @@
+/** Answering cards: taken off the deck at once, sent, said, and put back by undo or by a refusal. */
+import type { ReviewItem, Written } from "@quipu/client";
+import { useQueryClient } from "@tanstack/react-query";
+import { useState } from "react";
+import { useLiveEvent } from "../../app/live.tsx";
+import { useQuipu } from "../../app/session.tsx";
+import { useAct, useUndoLatest } from "../../app/undo.tsx";
+import { t } from "../../i18n/index.ts";
+import type { Consent } from "./consent.ts";
+import type { Card, Decision, Verdict } from "./deck.ts";
+
+type Asked = Exclude<Card, { kind: "consent" }>;
+
+/** How the server asks about what was used and turned out wrong. */
+const REFUTED = "Using this turned out wrong. Is it still true?";
+
+function question(card: Card): string {
+  return card.kind === "doubt" && card.item.question === REFUTED
+    ? t("review.question.refuted")
+    : t(`review.question.${card.kind}`);
+}
+
+export function useDeck(consent: Consent) {
+  const quipu = useQuipu();
+  const queries = useQueryClient();
+  const act = useAct();
+  const undoLatest = useUndoLatest();
+  const [decided, setDecided] = useState<readonly Decision[]>([]);
+  const [result, setResult] = useState("");
+
+  const without = (card: Card) => setDecided((all) => all.filter((one) => one.card.id !== card.id));
+  const decide = (card: Card, verdict: Verdict, words?: string) => {
+    setDecided((all) => [
+      ...all.filter((one) => one.card.id !== card.id),
+      { card, verdict, words },
+    ]);
+    setResult(t(`review.did.${verdict}`));
+  };
+  /** Back on top, before the server has said so again. */
+  const putBack = (card: Card) => {
+    without(card);
+    if (card.kind === "consent") return;
+    queries.setQueryData<ReviewItem[]>(["review"], (items = []) => [
+      card.item,
+      ...items.filter((item) => item.memory.id !== card.item.memory.id),
+    ]);
+  };
+  const send = async (
+    card: Asked,
+    verdict: Verdict,
+    run: () => Promise<Written>,
+    words?: string,
+  ) => {
+    decide(card, verdict, words);
+    const say = t(`review.did.${verdict}`);
+    const written = await act({ say, about: words ?? card.item.memory.content, run });
+    if (!written) return without(card);
+    const operation = written.event.operation_id ?? undefined;
+    setDecided((all) => all.map((one) => (one.card.id === card.id ? { ...one, operation } : one)));
+    // Where events do not come, the list is read anew all the same.
+    void queries.invalidateQueries({ queryKey: ["review"] });
+  };
+
+  // An answer may also be taken back from its message, or somewhere else.
+  useLiveEvent(({ operation }) => {
+    const undone = decided.find((one) => one.operation && one.operation === operation.undoes);
+    if (undone) without(undone.card);
+  });
+
+  return {
+    decided,
+    keep: (card: Card) => {
+      if (card.kind !== "consent" && card.kind !== "contradiction") {
+        void send(card, "kept", () => quipu.review.answer(card.item.yes));
+      }
+    },
+    forget: (card: Card) => {
+      if (card.kind === "consent") {
+        consent.never();
+        decide(card, "never");
+      } else if (card.kind !== "contradiction") {
+        void send(card, "forgotten", () => quipu.review.answer(card.item.no));
+      }
+    },
+    skip: (card: Card) => {
+      const opened = card.kind === "consent" && card.domains.some((one) => one.opted_in_at);
+      decide(card, opened ? "opened" : "skipped");
+    },
+    edit: (card: Card, words: string) => {
+      if (card.kind === "consent") return;
+      const { id, sha256 } = card.item.memory;
+      const run = sha256
+        ? () => quipu.memories.confirm(id, { sha256, edits: { content: words } })
+        : () =>
+            quipu.memories.update(id, {
+              content: words,
+              // What was said once may have changed; what was misheard was never so.
+              mode: card.kind === "doubt" ? "change" : "correction",
+            });
+      void send(card, "corrected", run, words);
+    },
+    choose: (card: Card, side: 1 | 2) => {
+      if (card.kind !== "contradiction") return;
+      const { yes, no, against } = card.item;
+      if (side === 1) void send(card, "kept", () => quipu.review.answer(yes));
+      else void send(card, "corrected", () => quipu.review.answer(no), against?.content);
+    },
+    open: (name: string, open: boolean) => consent.open(name, open),
+    /** Takes the latest decision back; before the first, whatever was done last elsewhere. */
+    undo: async () => {
+      const last = decided.at(-1);
+      if (!last) return undoLatest();
+      setResult(t("shell.undo.undone"));
+      if (last.verdict === "never") consent.ask();
+      if (["kept", "forgotten", "corrected"].includes(last.verdict)) await undoLatest();
+      putBack(last.card);
+    },
+    /** Takes one decision back, whichever it was. */
+    takeBack: async (decision: Decision) => {
+      if (decision.operation) {
+        const done = await act({
+          say: t("shell.undo.undone"),
+          run: () => quipu.operations.undo(decision.operation ?? ""),
+        });
+        if (!done) return;
+      }
+      if (decision.verdict === "never") consent.ask();
+      putBack(decision.card);
+    },
+    again: () => setDecided((all) => all.filter((one) => one.verdict !== "skipped")),
+    question,
+    /** What a screen reader says: what came of the last card, and what the next one asks. */
+    heard: (card: Card | undefined, at: number, of: number) => {
+      if (!card) return result;
+      const words =
+        card.kind === "consent"
+          ? t("review.consent.text")
+          : card.kind === "contradiction"
+            ? t("review.heardSides", {
+                first: card.item.memory.content,
+                second: card.item.against?.content ?? "",
+              })
+            : card.item.memory.content;
+      const place = t("review.place", { at, of });
+      return `${result ? `${result}. ` : ""}${place}. ${question(card)} ${words}`;
+    },
+  };
+}

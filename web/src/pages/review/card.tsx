@@ -1,0 +1,190 @@
+/** One card: the question, what it is about, and what speaks for it. */
+import type { MemoryView } from "@quipu/client";
+import { Link } from "@tanstack/react-router";
+import { type KeyboardEvent, useState } from "react";
+import { t } from "../../i18n/index.ts";
+import { Badge } from "../../ui/badge.tsx";
+import { Button } from "../../ui/button.tsx";
+import { Field, Textarea } from "../../ui/field.tsx";
+import { Kbd } from "../../ui/kbd.tsx";
+import { Tier } from "../../ui/standing.tsx";
+import { Switch } from "../../ui/switch.tsx";
+import { Time } from "../../ui/time.tsx";
+import { Grounds, LINK } from "../sources/grounds.tsx";
+import type { Card } from "./deck.ts";
+import { domainWords } from "./words.ts";
+
+export function CardFace({
+  card,
+  editing,
+  onEdited,
+  onChoose,
+  onOpen,
+}: {
+  card: Card;
+  editing: boolean;
+  /** The new words, or nothing if it stays as it was. */
+  onEdited: (words: string | null) => void;
+  onChoose: (side: 1 | 2) => void;
+  onOpen: (domain: string, open: boolean) => void;
+}) {
+  if (card.kind === "consent") return <ConsentFace card={card} onOpen={onOpen} />;
+  const { item } = card;
+  if (card.kind === "contradiction" && item.against) {
+    return (
+      <div className="grid gap-3 sm:grid-cols-2">
+        <Side side={1} memory={item.memory} onChoose={onChoose} />
+        <Side side={2} memory={item.against} onChoose={onChoose} />
+      </div>
+    );
+  }
+  return (
+    <div className="flex flex-col gap-4">
+      {editing ? (
+        <Editor memory={item.memory} onEdited={onEdited} />
+      ) : (
+        <p dir="auto" className="text-lg leading-snug">
+          {item.memory.content}
+        </p>
+      )}
+      <Meta memory={item.memory} />
+      <Grounds memory={item.memory} />
+      {item.memory.reasoning && (
+        <p className="text-[0.8125rem] text-muted">
+          {t("review.because")} <bdi>{item.memory.reasoning}</bdi>
+        </p>
+      )}
+    </div>
+  );
+}
+
+function Meta({ memory }: { memory: MemoryView }) {
+  return (
+    <div className="flex flex-wrap items-center gap-x-3 gap-y-1.5 text-[0.8125rem] text-muted">
+      {memory.domain && <Badge>{memory.domain}</Badge>}
+      <Tier tier={memory.tier} />
+      <span>
+        {memory.last_confirmed_at ? t("review.confirmed") : t("review.since")}{" "}
+        <Time at={memory.last_confirmed_at ?? memory.valid_from} />
+      </span>
+      <Link to="/sources" search={{ memory: memory.id }} className={LINK}>
+        {t("review.sources")}
+      </Link>
+    </div>
+  );
+}
+
+function Side({
+  side,
+  memory,
+  onChoose,
+}: {
+  side: 1 | 2;
+  memory: MemoryView;
+  onChoose: (side: 1 | 2) => void;
+}) {
+  const title = t(side === 1 ? "review.side.standing" : "review.side.against");
+  return (
+    <section
+      aria-label={`${side}: ${title}`}
+      className="flex flex-col gap-3 rounded-card border bg-canvas p-4"
+    >
+      <h3 className="text-xs text-muted">{title}</h3>
+      <p dir="auto" className="text-base leading-snug">
+        {memory.content}
+      </p>
+      <Meta memory={memory} />
+      <Grounds memory={memory} />
+      <Button className="mt-auto" onClick={() => onChoose(side)}>
+        {t("review.side.true")}
+        <Kbd keys={String(side)} />
+      </Button>
+    </section>
+  );
+}
+
+function Editor({
+  memory,
+  onEdited,
+}: {
+  memory: MemoryView;
+  onEdited: (words: string | null) => void;
+}) {
+  const [words, setWords] = useState(memory.content);
+  const said = words.trim();
+  const press = (event: KeyboardEvent) => {
+    if (event.key === "Escape") onEdited(null);
+    else if (event.key === "Enter" && !event.shiftKey && !event.nativeEvent.isComposing) {
+      event.preventDefault();
+      if (said) onEdited(said === memory.content ? null : said);
+    }
+  };
+  return (
+    <form
+      className="flex flex-col gap-2"
+      onSubmit={(event) => {
+        event.preventDefault();
+        if (said) onEdited(said === memory.content ? null : said);
+      }}
+    >
+      <Field label={t("review.edit.label")} help={t("review.edit.help")}>
+        <Textarea
+          autoFocus
+          dir="auto"
+          value={words}
+          onChange={(event) => setWords(event.target.value)}
+          onKeyDown={press}
+          className="text-base"
+        />
+      </Field>
+      <div className="flex justify-end gap-2">
+        <Button small look="quiet" onClick={() => onEdited(null)}>
+          {t("shell.cancel")}
+          <Kbd keys="Escape" />
+        </Button>
+        <Button small look="primary" type="submit" disabled={!said}>
+          {t("review.edit.save")}
+        </Button>
+      </div>
+    </form>
+  );
+}
+
+function ConsentFace({
+  card,
+  onOpen,
+}: {
+  card: Extract<Card, { kind: "consent" }>;
+  onOpen: (domain: string, open: boolean) => void;
+}) {
+  return (
+    <div className="flex flex-col gap-4">
+      <p className="text-base leading-snug">{t("review.consent.text")}</p>
+      <ul className="divide-y divide-line rounded-card border">
+        {card.domains.map((domain, at) => {
+          const { name, text } = domainWords(domain);
+          return (
+            <li key={domain.name} className="px-4 py-3">
+              <Switch
+                label={
+                  <span className="inline-flex items-center gap-2">
+                    {name}
+                    <Kbd keys={String(at + 1)} />
+                  </span>
+                }
+                help={text}
+                checked={Boolean(domain.opted_in_at)}
+                onChange={(open) => onOpen(domain.name, open)}
+              />
+            </li>
+          );
+        })}
+      </ul>
+      <ul className="flex list-disc flex-col gap-1 ps-5 text-muted">
+        <li>{t("review.consent.asks")}</li>
+        <li>{t("review.consent.yours")}</li>
+        <li>{t("review.consent.past")}</li>
+      </ul>
+    </div>
+  );
+}

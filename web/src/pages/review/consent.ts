@@ -1,0 +1,71 @@
+/** Areas of a life that stay shut until their person opens them, and when to ask about them. */
+import type { DomainView } from "@quipu/client";
+import { useQueryClient } from "@tanstack/react-query";
+import { useMemo, useState } from "react";
+import { sentenceOf } from "../../app/problems.tsx";
+import { useQuipu, useSession } from "../../app/session.tsx";
+import { useDomains } from "../../data/domains.ts";
+import { usePasses } from "../../data/sources.ts";
+import { t } from "../../i18n/index.ts";
+import { showToast } from "../../ui/toast.tsx";
+import { domainWords, neverAsk, setNeverAsk } from "./words.ts";
+
+export interface Consent {
+  domains: readonly DomainView[];
+  open: (name: string, open: boolean) => Promise<void>;
+  never: () => void;
+  ask: () => void;
+}
+
+/**
+ * They are asked about when something that was said was not kept because its area is shut, unless the
+ * person has said never to; and always if that is what they came for.
+ */
+export function useConsent(wanted: boolean): Consent {
+  const quipu = useQuipu();
+  const { user } = useSession();
+  const queries = useQueryClient();
+  const domains = useDomains();
+  const passes = usePasses();
+  const [never, setNever] = useState(() => neverAsk(user));
+  const [touched, setTouched] = useState<readonly string[]>([]);
+  const leftOut = (passes.data ?? []).some((pass) => {
+    const left = pass.outcome.left as Record<string, number> | undefined;
+    return (left?.closed_domain ?? 0) > 0;
+  });
+  const shown = useMemo(() => {
+    const all = (domains.data ?? []).filter((domain) => domain.requires_opt_in);
+    const shut = all.filter((domain) => !domain.opted_in_at);
+    if (wanted) return all;
+    // Whatever was opened on this card stays on it, so that it can be shut again.
+    if (never || !leftOut || (shut.length === 0 && touched.length === 0)) return [];
+    return all.filter((domain) => !domain.opted_in_at || touched.includes(domain.name));
+  }, [domains.data, wanted, never, leftOut, touched]);
+
+  const draw = (changed: DomainView) =>
+    queries.setQueryData<DomainView[]>(["domains"], (all = []) =>
+      all.map((one) => (one.name === changed.name ? changed : one)),
+    );
+  const open = async (name: string, wish: boolean): Promise<void> => {
+    const before = domains.data?.find((one) => one.name === name);
+    if (!before) return;
+    setTouched((all) => [...new Set([...all, name])]);
+    draw({ ...before, opted_in_at: wish ? new Date().toISOString() : null });
+    try {
+      draw(await (wish ? quipu.domains.open(name) : quipu.domains.shut(name)));
+      showToast({
+        text: t(wish ? "review.consent.opened" : "review.consent.shut"),
+        about: domainWords(before).name,
+        action: { label: t("shell.undo.undo"), run: () => void open(name, !wish) },
+      });
+    } catch (error) {
+      draw(before);
+      showToast({ text: sentenceOf(error), tone: "bad" });
+    }
+  };
+  const answer = (no: boolean) => {
+    setNeverAsk(user, no);
+    setNever(no);
+  };
+  return { domains: shown, open, never: () => answer(true), ask: () => answer(false) };
+}

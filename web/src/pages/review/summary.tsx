@@ -1,0 +1,101 @@
+/** The end of the deck: what came of it, and each answer once more with its undo. */
+import type { DomainView } from "@quipu/client";
+import { Link } from "@tanstack/react-router";
+import { Undo2 } from "lucide-react";
+import { useEffect, useRef } from "react";
+import { useShortcuts } from "../../app/shortcuts.tsx";
+import { locale, t } from "../../i18n/index.ts";
+import { Badge } from "../../ui/badge.tsx";
+import { Button, buttonClasses } from "../../ui/button.tsx";
+import { Card } from "../../ui/card.tsx";
+import { Diff } from "../../ui/diff.tsx";
+import { IconButton } from "../../ui/icon-button.tsx";
+import type { useDeck } from "./answers.ts";
+import { type Decision, tally } from "./deck.ts";
+import { domainWords } from "./words.ts";
+
+export function Summary({
+  decided,
+  deck,
+}: {
+  decided: readonly Decision[];
+  deck: ReturnType<typeof useDeck>;
+}) {
+  const heading = useRef<HTMLHeadingElement>(null);
+  // The buttons of the deck are gone, and the focus with them.
+  useEffect(() => heading.current?.focus(), []);
+  const counts = tally(decided).map(([verdict, count]) =>
+    t(`review.count.${verdict}`, {
+      count: verdict === "opened" ? openedIn(decided).length : count,
+    }),
+  );
+  const told = new Intl.ListFormat(locale(), { type: "unit" }).format(counts);
+  const skipped = decided.some((one) => one.verdict === "skipped");
+  useShortcuts(t("review.title"), [
+    { keys: "z", label: t("shell.undo.key"), run: () => void deck.undo(), quiet: true },
+    ...(skipped ? [{ keys: "r", label: t("review.again"), run: deck.again }] : []),
+  ]);
+  return (
+    <div className="flex flex-col gap-4">
+      <div className="flex flex-col items-center gap-2 py-8 text-center">
+        <h2 ref={heading} tabIndex={-1} className="text-lg font-semibold outline-none">
+          {t("review.done")}
+        </h2>
+        <p className="text-muted">{told}</p>
+        <div className="flex flex-wrap justify-center gap-2 pt-2">
+          <Link to="/sources" className={buttonClasses()}>
+            {t("review.known")}
+          </Link>
+          {skipped && <Button onClick={deck.again}>{t("review.again")}</Button>}
+        </div>
+      </div>
+      <Card title={t("review.changes")} flush>
+        <ul className="divide-y divide-line">
+          {decided.map((one) => (
+            <li key={one.card.id} className="flex items-start gap-3 px-4 py-2.5">
+              <span className="mt-0.5 w-24 shrink-0">
+                <Badge tone={one.verdict === "corrected" ? "accent" : "plain"}>
+                  {t(`review.did.${one.verdict}`)}
+                </Badge>
+              </span>
+              <span className="min-w-0 flex-1 pt-0.5" dir="auto">
+                <Words decision={one} />
+              </span>
+              <IconButton
+                small
+                label={t("shell.undo.undo")}
+                onClick={() => void deck.takeBack(one)}
+              >
+                <Undo2 size={14} aria-hidden />
+              </IconButton>
+            </li>
+          ))}
+        </ul>
+      </Card>
+    </div>
+  );
+}
+
+/** The areas that were opened on the way. */
+function openedIn(decided: readonly Decision[]): DomainView[] {
+  return decided.flatMap(({ card }) =>
+    card.kind === "consent" ? card.domains.filter((domain) => domain.opted_in_at) : [],
+  );
+}
+
+function Words({ decision }: { decision: Decision }) {
+  const { card, words } = decision;
+  if (card.kind === "consent") {
+    const names = openedIn([decision]).map((domain) => domainWords(domain).name);
+    return names.length > 0 ? names.join(", ") : t("review.areas");
+  }
+  if (words && card.kind === "contradiction") {
+    return (
+      <>
+        <del className="text-muted">{card.item.memory.content}</del> {words}
+      </>
+    );
+  }
+  if (words) return <Diff before={card.item.memory.content} after={words} />;
+  return card.item.memory.content;
+}

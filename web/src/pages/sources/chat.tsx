@@ -1,0 +1,238 @@
+/** One chat, to be read: what was said, with what was learned from each turn beside it. */
+import type { DependentMemory, PassView, SessionView, TurnView } from "@quipu/client";
+import { useNavigate } from "@tanstack/react-router";
+import { FileQuestion, Trash2 } from "lucide-react";
+import { Fragment, useMemo, useState } from "react";
+import { ProblemCard } from "../../app/problems.tsx";
+import { useQuipu } from "../../app/session.tsx";
+import { useShortcuts } from "../../app/shortcuts.tsx";
+import { useAct } from "../../app/undo.tsx";
+import { useTurns } from "../../data/sessions.ts";
+import { useDependents, useOneSession, usePasses } from "../../data/sources.ts";
+import { known, locale, t } from "../../i18n/index.ts";
+import { Badge } from "../../ui/badge.tsx";
+import { Button } from "../../ui/button.tsx";
+import { EmptyState } from "../../ui/empty-state.tsx";
+import { Skeleton } from "../../ui/skeleton.tsx";
+import { Time } from "../../ui/time.tsx";
+import { useSessionActs } from "./chats.tsx";
+import { Removal } from "./removal.tsx";
+import type { SourcesSearch } from "./search.ts";
+import { above } from "./trail.tsx";
+import { Turn } from "./turn.tsx";
+
+export function ChatLevel({ search }: { search: SourcesSearch & { session: string } }) {
+  const chat = useOneSession(search.session);
+  if (chat.error) return <ProblemCard error={chat.error} retry={() => void chat.refetch()} />;
+  if (chat.isPending) return <Skeleton rows={3} />;
+  if (!chat.data) {
+    return <EmptyState title={t("sources.gone")} text={t("sources.missing.deleted")} />;
+  }
+  if (chat.data.trashed_at) return <Trashed session={chat.data} />;
+  return <Reader key={chat.data.id} session={chat.data} search={search} />;
+}
+
+function Trashed({ session }: { session: SessionView }) {
+  const { restore } = useSessionActs();
+  return (
+    <EmptyState
+      icon={<Trash2 size={20} aria-hidden />}
+      title={t("sources.trash.one")}
+      text={t("sources.trash.oneText")}
+      next={[
+        {
+          text: <bdi>{session.title || session.id}</bdi>,
+          action: (
+            <Button small onClick={() => void restore(session)}>
+              {t("memory.act.restore")}
+            </Button>
+          ),
+        },
+      ]}
+    />
+  );
+}
+
+function Reader({
+  session,
+  search,
+}: {
+  session: SessionView;
+  search: SourcesSearch & { session: string };
+}) {
+  const quipu = useQuipu();
+  const act = useAct();
+  const navigate = useNavigate();
+  const turns = useTurns(session.id);
+  const passes = usePasses(session.id);
+  const dependents = useDependents({ session_id: session.id });
+  const { trash } = useSessionActs();
+  // What is being taken away: the whole chat, or one turn of it.
+  const [removing, setRemoving] = useState<"chat" | number>();
+  const said = turns.data ?? [];
+  const cited = useCited(dependents.data?.memories ?? []);
+  const at = said.findIndex((turn) => turn.number === search.turn);
+  const go = (turn: TurnView | undefined) => {
+    if (!turn) return;
+    setRemoving(undefined);
+    const next = { ...search, turn: turn.number };
+    void navigate({ to: "/sources", search: next, replace: true, resetScroll: false });
+  };
+  const why = (turn: TurnView) =>
+    void navigate({ to: "/sources", search: { ...search, turn: turn.number, why: true } });
+  const chosen = said[at];
+  useShortcuts(t("sources.title"), [
+    { keys: "j", label: t("sources.key.next"), run: () => go(said[at + 1]) },
+    { keys: "k", label: t("sources.key.before"), run: () => go(said[Math.max(at, 1) - 1]) },
+    ...(chosen?.role === "assistant"
+      ? [{ keys: "y", label: t("sources.why.short"), run: () => why(chosen) }]
+      : []),
+    {
+      keys: "d",
+      label: t("sources.depends.open"),
+      run: () => {
+        if (chosen) setRemoving(chosen.number);
+        else if (search.turn === undefined) setRemoving("chat");
+      },
+    },
+  ]);
+  const removeTurn = (turn: TurnView, erase: boolean) => {
+    setRemoving(undefined);
+    void act({
+      say: t(erase ? "sources.erased" : "sources.deleted"),
+      about: erase ? undefined : turn.content,
+      run: () => (erase ? quipu.turns.erase(turn.id) : quipu.turns.delete(turn.id)),
+    });
+  };
+  const leave = () => void navigate({ to: "/sources", search: above({ session: session.id }) });
+  return (
+    <div className="flex flex-col gap-4">
+      <header className="flex flex-wrap items-start justify-between gap-3">
+        <div>
+          <h2 dir="auto" className="text-lg leading-snug font-medium">
+            {session.title || session.id}
+          </h2>
+          <p className="flex flex-wrap gap-x-3 text-[0.8125rem] text-muted">
+            <span>{t("sources.chats.turns", { count: session.turns })}</span>
+            <Time at={said[0]?.said_at ?? session.opened_at} absolute />
+            {session.incognito && <Badge>{t("sources.incognito")}</Badge>}
+          </p>
+        </div>
+        <Button small onClick={() => setRemoving("chat")}>
+          <Trash2 size={14} aria-hidden />
+          {t("sources.depends.open")}
+        </Button>
+      </header>
+      {removing === "chat" && (
+        <Removal
+          source={{ session_id: session.id }}
+          name={session.title || session.id}
+          onClose={() => setRemoving(undefined)}
+          onDelete={() => {
+            leave();
+            void trash(session);
+          }}
+          onErase={() => {
+            leave();
+            void act({ say: t("sources.erased"), run: () => quipu.sessions.erase(session.id) });
+          }}
+        />
+      )}
+      {turns.error && <ProblemCard error={turns.error} retry={() => void turns.refetch()} />}
+      {turns.isPending && <Skeleton rows={4} />}
+      <ol className="flex flex-col gap-1">
+        {numbers(session, said).map((number) => {
+          const turn = said.find((one) => one.number === number);
+          const pass = (passes.data ?? []).find((one) => one.last_turn === number);
+          return (
+            <Fragment key={number}>
+              <li>
+                {turn ? (
+                  <Turn
+                    turn={turn}
+                    cited={cited.get(turn.id) ?? NONE}
+                    chosen={turn.number === search.turn}
+                    search={search}
+                    onWhy={() => why(turn)}
+                    onRemove={() => setRemoving(turn.number)}
+                  >
+                    {removing === turn.number && (
+                      <Removal
+                        source={{ turn_id: turn.id }}
+                        name={t("sources.level.turn", { number: turn.number })}
+                        onClose={() => setRemoving(undefined)}
+                        onDelete={() => removeTurn(turn, false)}
+                        onErase={() => removeTurn(turn, true)}
+                      />
+                    )}
+                  </Turn>
+                ) : (
+                  turns.data && <Missing number={number} session={session} />
+                )}
+              </li>
+              {pass && <Learned pass={pass} />}
+            </Fragment>
+          );
+        })}
+      </ol>
+    </div>
+  );
+}
+
+const NONE: readonly DependentMemory[] = [];
+/** A gap wider than this is said once and not turn by turn. */
+const MOST = 2_000;
+
+/** Every turn there was, also those of which nothing is left. */
+function numbers(session: SessionView, turns: readonly TurnView[]): number[] {
+  const last = Math.min(Math.max(session.turns, turns.at(-1)?.number ?? 0), MOST);
+  return Array.from({ length: last }, (_, at) => at + 1);
+}
+
+/** The memories that cite each turn. */
+function useCited(memories: readonly DependentMemory[]) {
+  return useMemo(() => {
+    const cited = new Map<string, DependentMemory[]>();
+    for (const one of memories) {
+      for (const id of one.memory.turn_ids) cited.set(id, [...(cited.get(id) ?? []), one]);
+    }
+    return cited;
+  }, [memories]);
+}
+
+function Missing({ number, session }: { number: number; session: SessionView }) {
+  const policy = session.keep_turns !== "full" && number <= session.extracted_through;
+  return (
+    <p className="flex items-center gap-2 px-4 py-2 text-[0.8125rem] text-muted">
+      <FileQuestion size={14} aria-hidden className="shrink-0 text-faint" />
+      {t("sources.level.turn", { number })}:{" "}
+      {t(policy ? "sources.missing.policy" : "sources.missing.deleted")}
+    </p>
+  );
+}
+
+/** Where a pass ended, and what came of it. */
+function Learned({ pass }: { pass: PassView }) {
+  if (!pass.applied_at) return null;
+  const counted = (what: string, of: unknown) =>
+    Object.entries((of ?? {}) as Record<string, number>).map(([word, count]) => {
+      const key = `sources.${what}.${word}`;
+      return known(key) ? t(key, { count }) : `${count} ${word.replaceAll("_", " ")}`;
+    });
+  const list = (parts: string[]) =>
+    new Intl.ListFormat(locale(), { type: "unit", style: "short" }).format(parts);
+  const learned = counted("pass", pass.outcome.learned);
+  const left = counted("left", pass.outcome.left);
+  return (
+    <li className="flex flex-wrap items-center gap-x-3 px-4 py-1.5 text-xs text-muted">
+      <span aria-hidden className="h-px min-w-4 flex-1 bg-line" />
+      <span>
+        {learned.length > 0
+          ? t("sources.pass.learned", { what: list(learned) })
+          : t("sources.pass.nothing")}
+        {left.length > 0 && ` · ${t("sources.pass.left", { what: list(left) })}`}
+      </span>
+      <span aria-hidden className="h-px min-w-4 flex-1 bg-line" />
+    </li>
+  );
+}

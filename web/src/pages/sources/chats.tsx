@@ -1,0 +1,263 @@
+/** The reading room: every chat by how long ago it was, a search in all of them, and the trash. */
+import type { FoundSessionView, SessionView } from "@quipu/client";
+import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { Link, useNavigate } from "@tanstack/react-router";
+import { ArchiveRestore, MessagesSquare, Trash2 } from "lucide-react";
+import { useEffect, useRef, useState } from "react";
+import { usePreferences } from "../../app/preferences.ts";
+import { ProblemCard, sentenceOf } from "../../app/problems.tsx";
+import { useQuipu, useSession } from "../../app/session.tsx";
+import { useShortcuts } from "../../app/shortcuts.tsx";
+import { curl } from "../../data/curl.ts";
+import { useSessions } from "../../data/sessions.ts";
+import { MEMORIES } from "../../data/store.ts";
+import { t } from "../../i18n/index.ts";
+import { Card } from "../../ui/card.tsx";
+import { EmptyState } from "../../ui/empty-state.tsx";
+import { Input } from "../../ui/field.tsx";
+import { IconButton } from "../../ui/icon-button.tsx";
+import { Skeleton } from "../../ui/skeleton.tsx";
+import { Time, useNow } from "../../ui/time.tsx";
+import { showToast } from "../../ui/toast.tsx";
+import { Quoted } from "./grounds.tsx";
+import { byRecency } from "./recency.ts";
+
+export function Chats({ find }: { find?: string }) {
+  const navigate = useNavigate();
+  const field = useRef<HTMLInputElement>(null);
+  const [words, setWords] = useState(find ?? "");
+  useShortcuts(t("sources.title"), [
+    { keys: "/", label: t("sources.chats.find"), run: () => field.current?.focus(), quiet: true },
+  ]);
+  // The address follows what is typed, a little later.
+  useEffect(() => {
+    const wanted = words.trim() || undefined;
+    if (wanted === find) return;
+    const later = setTimeout(
+      () =>
+        void navigate({
+          to: "/sources",
+          search: { view: "chats", find: wanted },
+          replace: true,
+        }),
+      200,
+    );
+    return () => clearTimeout(later);
+  }, [words, find, navigate]);
+  return (
+    <div className="flex flex-col gap-4">
+      <Input
+        ref={field}
+        type="search"
+        aria-label={t("sources.chats.find")}
+        placeholder={t("sources.chats.find")}
+        value={words}
+        onChange={(event) => setWords(event.target.value)}
+        className="max-w-md"
+      />
+      {find ? <Found find={find} /> : <All />}
+    </div>
+  );
+}
+
+function Found({ find }: { find: string }) {
+  const quipu = useQuipu();
+  const found = useQuery({
+    queryKey: ["sessions", "search", find],
+    queryFn: ({ signal }) => quipu.sessions.search(find, { limit: 50, signal }),
+    placeholderData: (before) => before,
+  });
+  if (found.error) return <ProblemCard error={found.error} retry={() => void found.refetch()} />;
+  if (!found.data) return <Skeleton rows={3} />;
+  if (found.data.data.length === 0) return <p className="text-muted">{t("shell.palette.none")}</p>;
+  return (
+    <Card flush>
+      <ul className="divide-y divide-line">
+        {found.data.data.map((one) => (
+          <FoundRow key={one.session.id} found={one} find={find} />
+        ))}
+      </ul>
+    </Card>
+  );
+}
+
+function FoundRow({ found, find }: { found: FoundSessionView; find: string }) {
+  const { session, best } = found;
+  const words = find.split(/\s+/);
+  return (
+    <li>
+      <Link
+        to="/sources"
+        search={{ session: session.id, turn: best?.number }}
+        className="block px-4 py-2.5 text-ink no-underline -outline-offset-2 hover:bg-hover"
+      >
+        <span className="flex items-baseline justify-between gap-3">
+          <strong className="min-w-0 truncate font-medium" dir="auto">
+            {session.title || session.id}
+          </strong>
+          <span className="text-[0.8125rem] text-muted">
+            <Time at={best?.said_at ?? session.last_turn_at} />
+          </span>
+        </span>
+        {best && (
+          <span className="block text-muted">
+            <Quoted text={best.content} quotes={words} />
+          </span>
+        )}
+      </Link>
+    </li>
+  );
+}
+
+function All() {
+  const sessions = useSessions();
+  const now = useNow();
+  const { timeZone } = usePreferences();
+  const { trash } = useSessionActs();
+  const { user } = useSession();
+  if (sessions.error) {
+    return <ProblemCard error={sessions.error} retry={() => void sessions.refetch()} />;
+  }
+  if (!sessions.data) return <Skeleton />;
+  if (sessions.data.length === 0) {
+    return (
+      <EmptyState
+        icon={<MessagesSquare size={20} aria-hidden />}
+        title={t("sources.chats.empty")}
+        text={t("sources.chats.emptyText")}
+        snippet={curl(
+          "/api/sessions/chat-1/turns",
+          '{"turns": [{"role": "user", "content": "I moved to Lisbon"}]}',
+          user,
+        )}
+      />
+    );
+  }
+  return byRecency(sessions.data, now, timeZone).map(({ when, sessions: some }) => (
+    <Card key={when} title={t(`sources.when.${when}`)} flush>
+      <ul className="divide-y divide-line">
+        {some.map((session) => (
+          <Row key={session.id} session={session}>
+            <IconButton
+              small
+              label={t("sources.chats.delete", { title: session.title || session.id })}
+              onClick={() => void trash(session)}
+            >
+              <Trash2 size={14} aria-hidden />
+            </IconButton>
+          </Row>
+        ))}
+      </ul>
+    </Card>
+  ));
+}
+
+export function Trash() {
+  const quipu = useQuipu();
+  const { restore } = useSessionActs();
+  const trashed = useQuery({
+    queryKey: ["sessions", "trashed"],
+    queryFn: async ({ signal }) =>
+      (await quipu.sessions.list({ trashed: true, limit: 200 }, { signal }).page()).data,
+  });
+  if (trashed.error) {
+    return <ProblemCard error={trashed.error} retry={() => void trashed.refetch()} />;
+  }
+  if (!trashed.data) return <Skeleton rows={3} />;
+  if (trashed.data.length === 0) {
+    return (
+      <EmptyState
+        icon={<Trash2 size={20} aria-hidden />}
+        title={t("sources.trash.empty")}
+        text={t("sources.trash.emptyText")}
+      />
+    );
+  }
+  return (
+    <Card flush>
+      <ul className="divide-y divide-line">
+        {trashed.data.map((session) => (
+          <Row key={session.id} session={session}>
+            <IconButton
+              small
+              label={t("sources.chats.restore", { title: session.title || session.id })}
+              onClick={() => void restore(session)}
+            >
+              <ArchiveRestore size={14} aria-hidden />
+            </IconButton>
+          </Row>
+        ))}
+      </ul>
+    </Card>
+  );
+}
+
+function Row({ session, children }: { session: SessionView; children: React.ReactNode }) {
+  const line = (
+    <>
+      <span className="min-w-0 flex-1 truncate" dir="auto">
+        {session.title || session.id}
+      </span>
+      <span className="text-[0.8125rem] whitespace-nowrap text-muted max-sm:hidden">
+        {t("sources.chats.turns", { count: session.turns })}
+      </span>
+      <span className="text-[0.8125rem] text-muted">
+        <Time at={session.trashed_at ?? session.last_turn_at} />
+      </span>
+    </>
+  );
+  const look = "flex min-h-row min-w-0 flex-1 items-center gap-4 ps-4 pe-1 text-ink";
+  return (
+    <li className="flex items-center gap-1 pe-2 hover:bg-hover">
+      {session.trashed_at ? (
+        <span className={look}>{line}</span>
+      ) : (
+        <Link
+          to="/sources"
+          search={{ session: session.id }}
+          className={`${look} no-underline -outline-offset-2`}
+        >
+          {line}
+        </Link>
+      )}
+      {children}
+    </li>
+  );
+}
+
+/** Into the trash and out of it, each the other's undo. */
+export function useSessionActs() {
+  const quipu = useQuipu();
+  const queries = useQueryClient();
+  const refresh = () => {
+    for (const queryKey of [["sessions"], ["review"], ["portraits"], MEMORIES]) {
+      void queries.invalidateQueries({ queryKey });
+    }
+  };
+  const trash = async (session: SessionView): Promise<void> => {
+    const without = (list: SessionView[] | undefined) =>
+      list?.filter((one) => one.id !== session.id);
+    queries.setQueryData<SessionView[]>(["sessions"], without);
+    try {
+      await quipu.sessions.delete(session.id);
+      const action = { label: t("shell.undo.undo"), run: () => void restore(session) };
+      const about = session.title || session.id;
+      showToast({ text: t("sources.deleted"), about, action });
+    } catch (error) {
+      showToast({ text: sentenceOf(error), tone: "bad" });
+    }
+    refresh();
+  };
+  const restore = async (session: SessionView): Promise<void> => {
+    try {
+      await quipu.sessions.restore(session.id);
+      const action = { label: t("shell.undo.undo"), run: () => void trash(session) };
+      const about = session.title || session.id;
+      showToast({ text: t("memory.did.restore"), about, action });
+    } catch (error) {
+      showToast({ text: sentenceOf(error), tone: "bad" });
+    }
+    refresh();
+  };
+  return { trash, restore };
+}

@@ -1,0 +1,156 @@
+/**
+ * Putting a memory right, in three clicks at most: it is wrong (what is true?), it is out of date (what
+ * holds now?), it is not to be mentioned, or it is not about this person at all.
+ */
+import type { MemoryView, Written } from "@quipu/client";
+import { Link } from "@tanstack/react-router";
+import { Check } from "lucide-react";
+import { type KeyboardEvent, useRef, useState } from "react";
+import { useQuipu } from "../../app/session.tsx";
+import { useAct } from "../../app/undo.tsx";
+import { answersIn, useUsage } from "../../data/sources.ts";
+import { t } from "../../i18n/index.ts";
+import { Button } from "../../ui/button.tsx";
+import { Field, Input } from "../../ui/field.tsx";
+import { Kbd } from "../../ui/kbd.tsx";
+import { LINK } from "./grounds.tsx";
+
+export const FIXES = ["wrong", "outdated", "mention", "other"] as const;
+export type Fault = (typeof FIXES)[number];
+export const FIX_KEYS: Record<Fault, string> = {
+  wrong: "w",
+  outdated: "o",
+  mention: "m",
+  other: "n",
+};
+
+/** What was put right a moment ago, so that it stays said when the memory is gone from the page. */
+export interface Fixed {
+  fault: Fault;
+  operation?: string;
+}
+
+export function useFix(memory: MemoryView) {
+  const quipu = useQuipu();
+  const act = useAct();
+  const usage = useUsage(memory.id);
+  const answers = answersIn(usage.data ?? []).length;
+  const [asking, setAsking] = useState<"wrong" | "outdated">();
+  const [fixed, setFixed] = useState<Fixed>();
+  const send = async (fault: Fault, run: () => Promise<Written>, words?: string) => {
+    setAsking(undefined);
+    setFixed({ fault });
+    const written = await act({
+      say: answers > 0 ? t("sources.fix.doneUsed", { count: answers }) : t("sources.fix.done"),
+      about: words ?? memory.content,
+      run,
+    });
+    setFixed(written && { fault, operation: written.event.operation_id ?? undefined });
+  };
+  return {
+    asking,
+    fixed,
+    answers,
+    cancel: () => setAsking(undefined),
+    undone: (operation: string | null | undefined) =>
+      setFixed((now) => (now?.operation && now.operation === operation ? undefined : now)),
+    begin: (fault: Fault) => {
+      if (fault === "wrong" || fault === "outdated") setAsking(fault);
+      else if (fault === "mention") void send(fault, () => quipu.memories.forget(memory.id));
+      else void send(fault, () => quipu.memories.delete(memory.id));
+    },
+    /** With words they take its place; without, it held until now. */
+    say: (words: string) => {
+      if (!asking) return;
+      const now = new Date().toISOString();
+      const changes =
+        asking === "wrong"
+          ? { mode: "correction", content: words }
+          : words
+            ? { mode: "change", content: words }
+            : { mode: "correction", valid_until: now };
+      void send(asking, () => quipu.memories.update(memory.id, changes), words || undefined);
+    },
+  };
+}
+
+export function FixBar({
+  memory,
+  fix,
+  keys,
+}: {
+  memory: MemoryView;
+  fix: ReturnType<typeof useFix>;
+  /** Whether the keys act on this one now. */
+  keys?: boolean;
+}) {
+  if (fix.fixed) {
+    return (
+      <p className="flex min-h-7 flex-wrap items-center gap-x-2 text-[0.8125rem] text-good">
+        <Check size={14} aria-hidden />
+        {t(`sources.fix.did.${fix.fixed.fault}`)}
+        {fix.answers > 0 && (
+          <Link to="/sources" search={{ memory: memory.id }} hash="answers" className={LINK}>
+            {t("sources.fix.answers", { count: fix.answers })}
+          </Link>
+        )}
+      </p>
+    );
+  }
+  if (fix.asking) return <Ask key={fix.asking} fault={fix.asking} fix={fix} />;
+  return (
+    <fieldset className="flex flex-wrap gap-1.5">
+      <legend className="sr-only">{t("sources.fix.name")}</legend>
+      {FIXES.map((fault) => (
+        <Button key={fault} small onClick={() => fix.begin(fault)}>
+          {t(`sources.fix.${fault}`)}
+          {keys && <Kbd keys={FIX_KEYS[fault]} />}
+        </Button>
+      ))}
+    </fieldset>
+  );
+}
+
+function Ask({ fault, fix }: { fault: "wrong" | "outdated"; fix: ReturnType<typeof useFix> }) {
+  const [words, setWords] = useState("");
+  const said = words.trim();
+  const may = said !== "" || fault === "outdated";
+  const form = useRef<HTMLFormElement>(null);
+  // The focus is in what is about to go; what the form is about takes it, so that keys go on working.
+  const leave = (then: () => void) => {
+    form.current?.closest<HTMLElement>("[data-memory]")?.focus();
+    then();
+  };
+  const press = (event: KeyboardEvent) => {
+    if (event.key === "Escape") leave(fix.cancel);
+  };
+  return (
+    <form
+      ref={form}
+      className="flex flex-wrap items-end gap-2"
+      onSubmit={(event) => {
+        event.preventDefault();
+        if (may) leave(() => fix.say(said));
+      }}
+    >
+      <div className="min-w-56 flex-1">
+        <Field label={t(`sources.fix.ask.${fault}`)}>
+          <Input
+            autoFocus
+            dir="auto"
+            value={words}
+            placeholder={t(`sources.fix.hint.${fault}`)}
+            onChange={(event) => setWords(event.target.value)}
+            onKeyDown={press}
+          />
+        </Field>
+      </div>
+      <Button look="primary" type="submit" disabled={!may}>
+        {fault === "outdated" && !said ? t("sources.fix.end") : t("shell.save")}
+      </Button>
+      <Button look="quiet" onClick={() => leave(fix.cancel)}>
+        {t("shell.cancel")}
+      </Button>
+    </form>
+  );
+}

@@ -1,0 +1,141 @@
+/** What a memory rests on: the sentence, marked in what was said, and who said it when and where. */
+import type { DependentMemory, MemoryView, SessionView, TurnView } from "@quipu/client";
+import { Link } from "@tanstack/react-router";
+import { FileQuestion } from "lucide-react";
+import { useMemo } from "react";
+import { usePreferences } from "../../app/preferences.ts";
+import { ProblemCard } from "../../app/problems.tsx";
+import { excerpt, pieces } from "../../data/quotes.ts";
+import { sourceOf } from "../../data/select.ts";
+import { type Ground, useGrounds } from "../../data/sources.ts";
+import { t } from "../../i18n/index.ts";
+import { SourceIcon } from "../../ui/standing.tsx";
+import { day, Time } from "../../ui/time.tsx";
+import type { SourcesSearch } from "./search.ts";
+
+/** A quiet way on. */
+export const LINK =
+  "inline-flex min-h-6 items-center text-muted underline decoration-strong-line/50 underline-offset-2 hover:text-ink";
+
+/** The words of a turn with quotations in them marked; all of them, or what is around the marks. */
+export function Quoted({
+  text,
+  quotes,
+  whole,
+}: {
+  text: string;
+  quotes: readonly string[];
+  whole?: boolean;
+}) {
+  const shown = useMemo(() => {
+    const all = pieces(text, quotes);
+    return whole ? all : excerpt(all);
+  }, [text, quotes, whole]);
+  return (
+    <span dir="auto" className="block whitespace-pre-wrap">
+      {shown.map((piece, at) => {
+        const key = `${at} ${piece.marked}`;
+        return piece.marked ? (
+          <mark key={key}>{piece.text}</mark>
+        ) : (
+          <span key={key}>{piece.text}</span>
+        );
+      })}
+    </span>
+  );
+}
+
+/** What memories quote of a turn. */
+export function quotesIn(turn: string, memories: readonly DependentMemory[]): string[] {
+  return memories.flatMap(({ memory }) =>
+    memory.evidence.filter((one) => one.turn_id === turn).map((one) => one.description),
+  );
+}
+
+/** "You said, 12 Mar 2026, in ‘Tax question’". */
+export function useSaid(): (turn: TurnView, session?: SessionView | null) => string {
+  const { timeZone } = usePreferences();
+  return (turn, session) => {
+    const who = turn.speaker
+      ? t("sources.who.named", { name: turn.speaker })
+      : turn.role === "user" || turn.role === "assistant" || turn.role === "tool"
+        ? t(`sources.who.${turn.role}`)
+        : t("sources.who.other", { role: turn.role });
+    const when = day(turn.said_at, timeZone);
+    return t("sources.said", { who, when, title: session?.title || turn.session_id });
+  };
+}
+
+/** Everything a memory rests on, each with the way there. */
+export function Grounds({
+  memory,
+  from = { memory: memory.id },
+}: {
+  memory: MemoryView;
+  /** The levels above, for the way back. */
+  from?: SourcesSearch;
+}) {
+  const grounds = useGrounds(memory);
+  if (grounds.error) {
+    return <ProblemCard error={grounds.error} retry={() => void grounds.refetch()} />;
+  }
+  if (!grounds.data) return <p className="text-muted">{t("shell.loading")}</p>;
+  if (grounds.data.length === 0) {
+    return (
+      <p className="flex flex-wrap items-center gap-x-2 text-[0.8125rem] text-muted">
+        <SourceIcon source={sourceOf(memory)} words />
+        <span aria-hidden>·</span>
+        <Time at={memory.created_at} />
+      </p>
+    );
+  }
+  return (
+    <ul className="flex flex-col gap-2">
+      {grounds.data.map((ground) => (
+        <li key={ground.key}>
+          <One ground={ground} from={from} />
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+function One({ ground, from }: { ground: Ground; from: SourcesSearch }) {
+  const said = useSaid();
+  const { turn, session, quote } = ground;
+  const quotes = useMemo(() => (quote ? [quote] : []), [quote]);
+  if (!turn) {
+    return (
+      <figure className="border-s-2 border-line ps-3">
+        {quote && (
+          <blockquote>
+            <Quoted text={quote} quotes={[]} whole />
+          </blockquote>
+        )}
+        {ground.missing && (
+          <figcaption className="flex items-center gap-1.5 text-[0.8125rem] text-muted">
+            <FileQuestion size={14} aria-hidden className="shrink-0 text-faint" />
+            {t(`sources.missing.${ground.missing}`)}
+          </figcaption>
+        )}
+      </figure>
+    );
+  }
+  const caption = said(turn, session);
+  return (
+    <figure className="border-s-2 border-line ps-3">
+      <blockquote>
+        <Quoted text={turn.content} quotes={quotes} />
+      </blockquote>
+      <figcaption className="text-[0.8125rem] text-muted">
+        <Link
+          to="/sources"
+          search={{ ...from, session: turn.session_id, turn: turn.number }}
+          className={LINK}
+        >
+          <bdi>{caption}</bdi>
+        </Link>
+      </figcaption>
+    </figure>
+  );
+}

@@ -1,0 +1,186 @@
+/** A memory: what it rests on, where it is told, which answers used it, and how to put it right. */
+import { type MemoryView, QuipuError } from "@quipu/client";
+import { Link } from "@tanstack/react-router";
+import type { ReactNode } from "react";
+import { useLiveEvent } from "../../app/live.tsx";
+import { ProblemCard } from "../../app/problems.tsx";
+import { useShortcuts } from "../../app/shortcuts.tsx";
+import { useMemory } from "../../data/memories.ts";
+import { sourceOf } from "../../data/select.ts";
+import { useAnswers, useEpisodes, useGrounds, usePortraits } from "../../data/sources.ts";
+import { known, t } from "../../i18n/index.ts";
+import { Badge } from "../../ui/badge.tsx";
+import { Card } from "../../ui/card.tsx";
+import { EmptyState } from "../../ui/empty-state.tsx";
+import { Skeleton } from "../../ui/skeleton.tsx";
+import { Force, SourceIcon, Tier } from "../../ui/standing.tsx";
+import { Time } from "../../ui/time.tsx";
+import { FIX_KEYS, FIXES, FixBar, useFix } from "./fix.tsx";
+import { Grounds, LINK, Quoted, useSaid } from "./grounds.tsx";
+import { portraitName } from "./portraits.tsx";
+import type { SourcesSearch } from "./search.ts";
+
+export function MemoryLevel({ search }: { search: SourcesSearch & { memory: string } }) {
+  const memory = useMemory(search.memory);
+  if (memory.error instanceof QuipuError && memory.error.status === 404) {
+    return <EmptyState title={t("memory.gone")} text={t("memory.goneText")} />;
+  }
+  if (memory.error) {
+    return <ProblemCard error={memory.error} retry={() => void memory.refetch()} />;
+  }
+  if (!memory.data) return <Skeleton rows={3} />;
+  return <One key={memory.data.id} memory={memory.data} search={search} />;
+}
+
+function One({ memory, search }: { memory: MemoryView; search: SourcesSearch }) {
+  const fix = useFix(memory);
+  const from = { portrait: search.portrait, memory: memory.id };
+  useLiveEvent(({ operation }) => fix.undone(operation.undoes));
+  const active = memory.status === "active";
+  useShortcuts(
+    t("sources.title"),
+    active && !fix.fixed
+      ? FIXES.map((fault) => ({
+          keys: FIX_KEYS[fault],
+          label: t(`sources.fix.${fault}`),
+          run: () => fix.begin(fault),
+        }))
+      : [],
+  );
+  return (
+    <div className="flex flex-col gap-4">
+      <Card>
+        <div className="flex flex-col gap-3 outline-none" tabIndex={-1} data-memory={memory.id}>
+          <h2 dir="auto" className="text-lg leading-snug font-medium">
+            {memory.content}
+          </h2>
+          <div className="flex flex-wrap items-center gap-x-4 gap-y-2 text-[0.8125rem] text-muted">
+            <Status status={memory.status} />
+            {memory.domain && <Badge>{memory.domain}</Badge>}
+            <Tier tier={memory.tier} />
+            <Force force={memory.force} words />
+            <SourceIcon source={sourceOf(memory)} words />
+            <Time at={memory.updated_at} />
+            <Link to="/memory/$id" params={{ id: memory.id }} className={LINK}>
+              {t("sources.openMemory")}
+            </Link>
+          </div>
+          {(active || fix.fixed) && <FixBar memory={memory} fix={fix} keys />}
+        </div>
+      </Card>
+      <Card title={t("sources.rests")}>
+        <Grounds memory={memory} from={from} />
+        <Happened memory={memory} from={from} />
+      </Card>
+      <Told memory={memory} />
+      <Answers memory={memory} />
+    </div>
+  );
+}
+
+/** Only where it is not simply so. */
+export function Status({ status }: { status: string }) {
+  if (status === "active") return null;
+  const key = `memory.status.${status}`;
+  return <Badge tone="warn">{known(key) ? t(key) : status}</Badge>;
+}
+
+/** The episodes in which it came up. */
+function Happened({ memory, from }: { memory: MemoryView; from: SourcesSearch }) {
+  const grounds = useGrounds(memory);
+  const episodes = useEpisodes();
+  const turns = (grounds.data ?? []).flatMap((ground) => ground.turn ?? []);
+  const there = (episodes.data ?? []).filter((episode) =>
+    turns.some(
+      (turn) =>
+        turn.session_id === episode.session_id &&
+        turn.number >= episode.first_turn &&
+        turn.number <= episode.last_turn,
+    ),
+  );
+  if (there.length === 0) return null;
+  return (
+    <Rows title={t("sources.happened")}>
+      {there.map((episode) => (
+        <li key={episode.id}>
+          <Link to="/sources" search={{ ...from, episode: episode.id }} className={LINK}>
+            <bdi>{episode.title || episode.summary}</bdi>
+          </Link>
+        </li>
+      ))}
+    </Rows>
+  );
+}
+
+function Rows({ title, children }: { title: string; children: ReactNode }) {
+  return (
+    <section className="pt-4" aria-label={title}>
+      <h3 className="pb-1 text-[0.8125rem] text-muted">{title}</h3>
+      <ul className="flex flex-col gap-1">{children}</ul>
+    </section>
+  );
+}
+
+function Told({ memory }: { memory: MemoryView }) {
+  const portraits = usePortraits();
+  const told = (portraits.data ?? []).flatMap((portrait) =>
+    portrait.sentences
+      .filter((sentence) => sentence.memory_ids.includes(memory.id))
+      .map((sentence) => ({ portrait, sentence })),
+  );
+  if (told.length === 0) return null;
+  return (
+    <Card title={t("sources.toldIn")}>
+      <ul className="flex flex-col gap-2">
+        {told.map(({ portrait, sentence }) => (
+          <li key={`${portrait.name} ${sentence.text}`}>
+            <Link to="/sources" search={{ portrait: portrait.name }} className={LINK}>
+              {portraitName(portrait)}
+            </Link>
+            <p dir="auto">{sentence.text}</p>
+          </li>
+        ))}
+      </ul>
+    </Card>
+  );
+}
+
+const NO_QUOTES: readonly string[] = [];
+
+function Answers({ memory }: { memory: MemoryView }) {
+  const answers = useAnswers(memory.id);
+  const said = useSaid();
+  const list = answers.data ?? [];
+  return (
+    <Card id="answers" title={t("sources.usedIn", { count: list.length })}>
+      {answers.error && <ProblemCard error={answers.error} />}
+      {answers.data && list.length === 0 && (
+        <p className="text-muted">{t("sources.usedNowhere")}</p>
+      )}
+      <ul className="flex flex-col gap-3">
+        {list.map(({ usage, turn, session }) => (
+          <li key={usage.turn_id} className="border-s-2 border-line ps-3">
+            {turn ? (
+              <>
+                <Quoted text={turn.content} quotes={NO_QUOTES} />
+                <p className="text-[0.8125rem] text-muted">
+                  <Link
+                    to="/sources"
+                    search={{ session: turn.session_id, turn: turn.number, why: true }}
+                    className={LINK}
+                  >
+                    <bdi>{said(turn, session)}</bdi>
+                  </Link>
+                </p>
+              </>
+            ) : (
+              <p className="text-[0.8125rem] text-muted">
+                {t("sources.missing.deleted")} <Time at={usage.at} />
+              </p>
+            )}
+          </li>
+        ))}
+      </ul>
+    </Card>
+  );
+}

@@ -1,0 +1,176 @@
+/**
+ * What depends on this? Asked before a turn, an episode or a chat is taken away: what would go with it,
+ * what would rest on less, and what stays. Deleting can be undone; erasing asks for the name.
+ */
+import type { DependentsView } from "@quipu/client";
+import { Link } from "@tanstack/react-router";
+import { useEffect, useRef, useState } from "react";
+import { ProblemCard } from "../../app/problems.tsx";
+import { type SourceName, useDependents } from "../../data/sources.ts";
+import { known, locale, t } from "../../i18n/index.ts";
+import { Badge } from "../../ui/badge.tsx";
+import { Button } from "../../ui/button.tsx";
+import { Dialog } from "../../ui/dialog.tsx";
+import { Field, Input } from "../../ui/field.tsx";
+
+export interface RemovalProps {
+  source: SourceName;
+  /** What has to be typed before it is erased. */
+  name: string;
+  onDelete: () => void;
+  /** Absent for what cannot be erased by itself. */
+  onErase?: () => void;
+  onClose: () => void;
+}
+
+export function Removal({ source, name, onDelete, onErase, onClose }: RemovalProps) {
+  const dependents = useDependents(source);
+  const [erasing, setErasing] = useState(false);
+  const place = useRef<HTMLElement>(null);
+  useEffect(() => place.current?.focus(), []);
+  return (
+    <section
+      ref={place}
+      tabIndex={-1}
+      aria-label={t("sources.depends.title")}
+      onKeyDown={(event) => {
+        // Escape in the dialog is the dialog's own.
+        if (event.key === "Escape" && place.current?.contains(event.target as Node)) onClose();
+      }}
+      className="flex flex-col gap-3 rounded-card border bg-sunken p-4 outline-none"
+    >
+      <h3 className="font-medium">{t("sources.depends.title")}</h3>
+      {dependents.error && (
+        <ProblemCard error={dependents.error} retry={() => void dependents.refetch()} />
+      )}
+      {dependents.isPending && <p className="text-muted">{t("shell.loading")}</p>}
+      {dependents.data && <Reach found={dependents.data} />}
+      <div className="flex flex-wrap gap-2">
+        <Button onClick={onDelete} disabled={dependents.isPending}>
+          {t("sources.delete")}
+        </Button>
+        {onErase && (
+          <Button look="quiet" onClick={() => setErasing(true)} disabled={!dependents.data}>
+            {t("sources.erase.open")}
+          </Button>
+        )}
+        <Button look="quiet" onClick={onClose}>
+          {t("shell.cancel")}
+        </Button>
+      </div>
+      {onErase && dependents.data && (
+        <Erase
+          open={erasing}
+          onOpenChange={setErasing}
+          found={dependents.data}
+          name={name}
+          onErase={() => {
+            setErasing(false);
+            onErase();
+          }}
+        />
+      )}
+    </section>
+  );
+}
+
+/** "1 turn, 3 memories and 1 episode go with it." */
+function goes({ reached }: DependentsView): string {
+  const parts = (["turns", "withdrawn", "episodes"] as const)
+    .filter((part) => reached[part] > 0)
+    .map((part) => t(`sources.depends.count.${part}`, { count: reached[part] }));
+  return new Intl.ListFormat(locale(), { type: "conjunction" }).format(parts);
+}
+
+function Reach({ found }: { found: DependentsView }) {
+  const { reached } = found;
+  return (
+    <>
+      <ul className="flex flex-col gap-0.5">
+        <li>{t("sources.depends.goes", { what: goes(found) })}</li>
+        {reached.weakened > 0 && (
+          <li>{t("sources.depends.weakened", { count: reached.weakened })}</li>
+        )}
+        {reached.kept > 0 && <li>{t("sources.depends.kept", { count: reached.kept })}</li>}
+        {reached.portraits > 0 && (
+          <li>{t("sources.depends.portraits", { count: reached.portraits })}</li>
+        )}
+      </ul>
+      {found.memories.length > 0 && (
+        <ul className="flex flex-col divide-y divide-line rounded-control border bg-surface">
+          {found.memories.map(({ memory, fate }) => (
+            <li key={memory.id} className="flex items-center gap-3 px-3 py-1.5">
+              <Link
+                to="/sources"
+                search={{ memory: memory.id }}
+                dir="auto"
+                className="min-w-0 flex-1 py-0.5 text-ink no-underline hover:underline"
+              >
+                {memory.content}
+              </Link>
+              <Fate fate={fate} />
+            </li>
+          ))}
+        </ul>
+      )}
+    </>
+  );
+}
+
+export function Fate({ fate }: { fate: string }) {
+  const key = `sources.fate.${fate}`;
+  const tone = fate === "withdrawn" ? "bad" : fate === "weakened" ? "warn" : "plain";
+  return <Badge tone={tone}>{known(key) ? t(key) : fate}</Badge>;
+}
+
+function Erase({
+  open,
+  onOpenChange,
+  found,
+  name,
+  onErase,
+}: {
+  open: boolean;
+  onOpenChange: (open: boolean) => void;
+  found: DependentsView;
+  name: string;
+  onErase: () => void;
+}) {
+  const [typed, setTyped] = useState("");
+  const same = typed.trim().toLowerCase() === name.trim().toLowerCase();
+  return (
+    <Dialog
+      open={open}
+      onOpenChange={onOpenChange}
+      title={t("sources.erase.title")}
+      text={t("sources.erase.text")}
+      actions={
+        <>
+          <Button onClick={() => onOpenChange(false)}>{t("shell.cancel")}</Button>
+          <Button look="danger" disabled={!same} onClick={onErase}>
+            {t("sources.erase.do")}
+          </Button>
+        </>
+      }
+    >
+      <div className="flex flex-col gap-4">
+        <p className="rounded-control bg-bad-soft px-3 py-2">{goes(found)}</p>
+        <form
+          onSubmit={(event) => {
+            event.preventDefault();
+            if (same) onErase();
+          }}
+        >
+          <Field label={t("sources.erase.type", { name })}>
+            <Input
+              autoComplete="off"
+              dir="auto"
+              value={typed}
+              onChange={(event) => setTyped(event.target.value)}
+            />
+          </Field>
+        </form>
+      </div>
+    </Dialog>
+  );
+}

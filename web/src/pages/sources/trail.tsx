@@ -1,0 +1,119 @@
+/** The way back up: from the sentence to what is known. */
+import { Link } from "@tanstack/react-router";
+import { ChevronRight } from "lucide-react";
+import type { ReactNode } from "react";
+import { useMemory } from "../../data/memories.ts";
+import { useEpisodes, useOneSession, usePortraits } from "../../data/sources.ts";
+import { t } from "../../i18n/index.ts";
+import { portraitName } from "./portraits.tsx";
+import type { SourcesSearch } from "./search.ts";
+
+interface Step {
+  key: string;
+  name: ReactNode;
+  search: SourcesSearch;
+  /** Somebody's own words. */
+  words?: boolean;
+}
+
+export function Trail({ search }: { search: SourcesSearch }) {
+  const { portrait, memory, episode, session, turn, why } = search;
+  const portraits = usePortraits();
+  const episodes = useEpisodes();
+  const chat = useOneSession(session);
+  const steps: Step[] = [];
+  const above: SourcesSearch = {};
+  if (portrait || memory) steps.push({ key: "known", name: t("sources.view.known"), search: {} });
+  else if (episode) {
+    steps.push({ key: "top", name: t("sources.view.episodes"), search: { view: "episodes" } });
+  } else steps.push({ key: "top", name: t("sources.view.chats"), search: { view: "chats" } });
+  if (portrait) {
+    const found = portraits.data?.find((one) => one.name === portrait);
+    above.portrait = portrait;
+    steps.push({
+      key: "portrait",
+      name: found ? portraitName(found) : portrait,
+      search: { ...above },
+    });
+  }
+  if (memory) {
+    above.memory = memory;
+    const name = <MemoryName id={memory} />;
+    steps.push({ key: "memory", name, search: { ...above }, words: true });
+  }
+  if (episode) {
+    const found = episodes.data?.find((one) => one.id === episode);
+    above.episode = episode;
+    const name = found?.title || t("sources.level.episode");
+    steps.push({ key: "episode", name, search: { ...above }, words: Boolean(found?.title) });
+  }
+  if (session) {
+    above.session = session;
+    const name = chat.data?.title || session;
+    steps.push({ key: "session", name, search: { ...above }, words: true });
+    if (turn !== undefined) {
+      above.turn = turn;
+      const name = t("sources.level.turn", { number: turn });
+      steps.push({ key: "turn", name, search: { ...above } });
+      if (why) {
+        const search = { ...above, why };
+        steps.push({ key: "why", name: t("sources.why.short"), search });
+      }
+    }
+  }
+  return (
+    <nav aria-label={t("sources.trail")}>
+      <ol className="flex flex-wrap items-center gap-x-1 text-[0.8125rem] text-muted">
+        {steps.map((step, at) => {
+          const last = at === steps.length - 1;
+          return (
+            <li key={step.key} className="flex min-w-0 items-center gap-1">
+              {at > 0 && (
+                <ChevronRight
+                  size={13}
+                  aria-hidden
+                  className="shrink-0 text-faint rtl:rotate-180"
+                />
+              )}
+              {last ? (
+                <span
+                  aria-current="page"
+                  dir={step.words ? "auto" : undefined}
+                  className="max-w-64 truncate py-0.5 font-medium text-ink max-sm:max-w-48"
+                >
+                  {step.name}
+                </span>
+              ) : (
+                <Link
+                  to="/sources"
+                  search={step.search}
+                  activeOptions={{ exact: true }}
+                  dir={step.words ? "auto" : undefined}
+                  className="block min-h-6 max-w-56 truncate py-0.5 text-muted no-underline hover:text-ink hover:underline max-sm:max-w-32"
+                >
+                  {step.name}
+                </Link>
+              )}
+            </li>
+          );
+        })}
+      </ol>
+    </nav>
+  );
+}
+
+function MemoryName({ id }: { id: string }) {
+  const memory = useMemory(id);
+  return memory.data?.content ?? t("sources.level.memory");
+}
+
+/** One level up, for the key that goes there. */
+export function above(search: SourcesSearch): SourcesSearch {
+  const { portrait, memory, episode, session, turn, why } = search;
+  if (why) return { portrait, memory, episode, session, turn };
+  if (session) {
+    return portrait || memory || episode ? { portrait, memory, episode } : { view: "chats" };
+  }
+  if (episode) return portrait || memory ? { portrait, memory } : { view: "episodes" };
+  return memory && portrait ? { portrait } : {};
+}

@@ -1,0 +1,249 @@
+/** "Why did you say this?": what an answer used, what it had been given, what was left out, and the fix. */
+import type { GroundsView, MemoryView } from "@quipu/client";
+import { Link } from "@tanstack/react-router";
+import { type FocusEvent, useMemo, useRef, useState } from "react";
+import { useLiveEvent } from "../../app/live.tsx";
+import { ProblemCard } from "../../app/problems.tsx";
+import { useShortcuts } from "../../app/shortcuts.tsx";
+import { useMemory } from "../../data/memories.ts";
+import { useWhy } from "../../data/sessions.ts";
+import { useOneSession, useRetrieval } from "../../data/sources.ts";
+import { known, locale, t } from "../../i18n/index.ts";
+import { Badge } from "../../ui/badge.tsx";
+import { Card } from "../../ui/card.tsx";
+import { Diff } from "../../ui/diff.tsx";
+import { Meter } from "../../ui/meter.tsx";
+import { Skeleton } from "../../ui/skeleton.tsx";
+import { FIX_KEYS, FIXES, FixBar, useFix } from "./fix.tsx";
+import { Grounds, LINK, Quoted, useSaid } from "./grounds.tsx";
+import { Status } from "./one-memory.tsx";
+import type { SourcesSearch } from "./search.ts";
+import { type GivenPlace, type LeftOut, readTrace } from "./trace.ts";
+
+const NO_QUOTES: readonly string[] = [];
+
+export function WhyLevel({
+  search,
+}: {
+  search: SourcesSearch & { session: string; turn: number };
+}) {
+  const why = useWhy(search.session, search.turn);
+  const chat = useOneSession(search.session);
+  const retrieval = useRetrieval(why.data?.retrieval_id);
+  const trace = useMemo(() => readTrace(retrieval.data?.trace), [retrieval.data]);
+  const said = useSaid();
+  const [chosen, setChosen] = useState<string>();
+  const list = useRef<HTMLDivElement>(null);
+  const move = (by: 1 | -1) => {
+    const places = [...(list.current?.querySelectorAll<HTMLElement>("[data-memory]") ?? [])];
+    const at = places.findIndex((place) => place.dataset.memory === chosen);
+    places[Math.max(0, Math.min(places.length - 1, at + by))]?.focus();
+  };
+  useShortcuts(t("sources.title"), [
+    { keys: "j", label: t("sources.key.nextMemory"), run: () => move(1) },
+    { keys: "k", label: t("sources.key.beforeMemory"), run: () => move(-1) },
+  ]);
+  if (why.error) return <ProblemCard error={why.error} retry={() => void why.refetch()} />;
+  if (!why.data) return <Skeleton rows={3} />;
+  const used = why.data.memories.filter((one) => one.how !== "given");
+  const given = why.data.memories.filter((one) => one.how === "given");
+  const shown = {
+    chosen: chosen ?? why.data.memories[0]?.memory.id,
+    setChosen,
+    trace: trace.given,
+  };
+  return (
+    <div className="flex flex-col gap-4">
+      <section className="rounded-card border bg-surface px-5 py-4">
+        <h2 className="pb-1 text-[0.8125rem] text-muted">{t("sources.why.title")}</h2>
+        <blockquote className="max-w-prose text-[0.9375rem] leading-relaxed">
+          <Quoted text={why.data.turn.content} quotes={NO_QUOTES} whole />
+        </blockquote>
+        <p className="pt-1 text-[0.8125rem] text-muted">
+          <bdi>{said(why.data.turn, chat.data)}</bdi>
+        </p>
+      </section>
+      <div ref={list} className="flex flex-col gap-4">
+        {why.data.memories.length === 0 && <p className="text-muted">{t("sources.why.nothing")}</p>}
+        <Group title={t("sources.why.used", { count: used.length })} of={used} {...shown} />
+        <Group title={t("sources.why.given", { count: given.length })} of={given} {...shown} />
+      </div>
+      {trace.leftOut.length > 0 && <LeftOutCard left={trace.leftOut} />}
+      {trace.budget && (
+        <Card>
+          <Meter
+            label={t("sources.why.budget")}
+            limit={trace.budget.limit}
+            shares={[
+              { name: t("sources.share.baseline"), tokens: trace.budget.baseline },
+              { name: t("sources.share.dynamic"), tokens: trace.budget.dynamic },
+            ]}
+          />
+          {trace.considered !== undefined && (
+            <p className="pt-2 text-[0.8125rem] text-muted">
+              {t("sources.why.considered", { count: trace.considered })}
+            </p>
+          )}
+        </Card>
+      )}
+      {why.data.retrieval_id && retrieval.data === null && (
+        <p className="text-[0.8125rem] text-muted">{t("sources.why.tooOld")}</p>
+      )}
+    </div>
+  );
+}
+
+function Group({
+  title,
+  of,
+  chosen,
+  setChosen,
+  trace,
+}: {
+  title: string;
+  of: readonly GroundsView[];
+  chosen?: string;
+  setChosen: (id: string) => void;
+  trace: ReadonlyMap<string, GivenPlace>;
+}) {
+  if (of.length === 0) return null;
+  return (
+    <Card title={title} flush>
+      <ul className="divide-y divide-line">
+        {of.map((one) => (
+          <li key={one.memory.id}>
+            <Used
+              grounds={one}
+              place={trace.get(one.memory.id)}
+              chosen={chosen === one.memory.id}
+              onChosen={() => setChosen(one.memory.id)}
+            />
+          </li>
+        ))}
+      </ul>
+    </Card>
+  );
+}
+
+/** A memory behind the answer, as it was known then. */
+function Used({
+  grounds,
+  place,
+  chosen,
+  onChosen,
+}: {
+  grounds: GroundsView;
+  place?: GivenPlace;
+  chosen: boolean;
+  onChosen: () => void;
+}) {
+  const { memory } = grounds;
+  const now = useMemory(memory.id);
+  const fix = useFix(memory);
+  useLiveEvent(({ operation }) => fix.undone(operation.undoes));
+  const stands = !now.data || now.data.status === "active";
+  useShortcuts(
+    t("sources.title"),
+    chosen && stands && !fix.fixed
+      ? FIXES.map((fault) => ({
+          keys: FIX_KEYS[fault],
+          label: t(`sources.fix.${fault}`),
+          run: () => fix.begin(fault),
+        }))
+      : [],
+  );
+  const focused = (event: FocusEvent) => {
+    if (!event.currentTarget.contains(event.relatedTarget)) onChosen();
+  };
+  return (
+    <section
+      tabIndex={-1}
+      data-memory={memory.id}
+      aria-label={memory.content}
+      onFocus={focused}
+      className={`flex flex-col gap-2.5 border-s-2 px-4 py-3 outline-none ${chosen ? "border-accent" : "border-transparent"}`}
+    >
+      <div className="flex flex-wrap items-baseline justify-between gap-x-3 gap-y-1">
+        <Link
+          to="/sources"
+          search={{ memory: memory.id }}
+          dir="auto"
+          className="text-[0.9375rem] text-ink no-underline hover:underline"
+        >
+          {memory.content}
+        </Link>
+        {place && <Place place={place} />}
+      </div>
+      {now.data && <Since then={memory} now={now.data} />}
+      <Grounds memory={memory} />
+      {(stands || fix.fixed) && <FixBar memory={memory} fix={fix} keys={chosen} />}
+    </section>
+  );
+}
+
+/** Where in the prompt it was, and how well it fitted. */
+function Place({ place }: { place: GivenPlace }) {
+  const parts = [
+    t("sources.why.rank", { rank: place.rank, part: t(`sources.part.${place.part}`) }),
+    t("sources.why.tokens", { count: place.tokens }),
+  ];
+  if (place.relevance !== undefined) {
+    parts.push(t("sources.why.fits", { share: percent(place.relevance) }));
+  }
+  return <span className="text-xs text-muted tabular-nums">{parts.join(" · ")}</span>;
+}
+
+function percent(share: number): string {
+  return new Intl.NumberFormat(locale(), { style: "percent" }).format(share);
+}
+
+/** What became of it since the answer. */
+function Since({ then, now }: { then: MemoryView; now: MemoryView }) {
+  if (now.status !== "active") return <Status status={now.status} />;
+  if (now.content === then.content) return null;
+  return (
+    <p className="text-[0.8125rem] text-muted">
+      {t("sources.why.now")} <Diff before={then.content} after={now.content} />
+    </p>
+  );
+}
+
+function LeftOutCard({ left }: { left: readonly LeftOut[] }) {
+  return (
+    <Card title={t("sources.why.left", { count: left.length })} flush>
+      <ul className="divide-y divide-line">
+        {left.map((one, at) => (
+          // biome-ignore lint/suspicious/noArrayIndexKey: what was left out then never changes places
+          <li key={at} className="flex flex-wrap items-center justify-between gap-x-3 px-4 py-2">
+            {one.memory ? <MemoryLine id={one.memory} /> : <TurnLine left={one} />}
+            <Badge>{reasonOf(one.reason)}</Badge>
+          </li>
+        ))}
+      </ul>
+    </Card>
+  );
+}
+
+function MemoryLine({ id }: { id: string }) {
+  const memory = useMemory(id);
+  if (memory.error) return <span className="text-muted">{t("sources.missing.deleted")}</span>;
+  return (
+    <Link to="/sources" search={{ memory: id }} dir="auto" className={LINK}>
+      {memory.data?.content ?? t("shell.loading")}
+    </Link>
+  );
+}
+
+function TurnLine({ left }: { left: LeftOut }) {
+  if (!left.session) return <span className="text-muted">{t("sources.why.turn")}</span>;
+  return (
+    <Link to="/sources" search={{ session: left.session }} className={LINK}>
+      {t("sources.why.turn")}
+    </Link>
+  );
+}
+
+function reasonOf(reason: string): string {
+  const key = `sources.reason.${reason.replaceAll(" ", "_")}`;
+  return known(key) ? t(key) : reason;
+}

@@ -1,0 +1,104 @@
+/** A nurse who moves to Lisbon: two chats that are really learned from, and what waits for her answer. */
+import type { Quipu } from "@quipu/client";
+
+export interface Life {
+  /** The answer that used memories, in the chat "tax". */
+  answer: number;
+  fish: string;
+}
+
+/** Has the server learn from a chat, and waits until it has. */
+export async function learn(quipu: Quipu, session: string): Promise<void> {
+  await quipu.sessions.learn(session);
+  for (let tries = 0; tries < 80; tries++) {
+    const [pass] = await quipu.learning.passes({ session_id: session });
+    if (pass?.applied_at) return;
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+  throw new Error(`nothing was learned from ${session}`);
+}
+
+export async function live(quipu: Quipu): Promise<Life> {
+  const fish = await quipu.memories.save({
+    content: "User eats fish twice a week",
+    kind: "preference",
+  });
+  await quipu.memories.save({
+    content: "Never suggest dishes with peanuts",
+    force: "hard",
+    domain: "food",
+    key: "diet.peanuts",
+    value: "never",
+  });
+  await quipu.sessions.append("tax", [
+    {
+      role: "user",
+      content:
+        "Hi! Quick question about this year's tax return. Since March we moved into a flat in Lisbon, and I work nights as a nurse at a clinic there. Does that change where I have to file?",
+      at: "2026-03-12T19:04:00Z",
+    },
+    {
+      role: "assistant",
+      content:
+        "Probably yes: once you live there for more than 183 days of the year, Portugal counts as your tax residence. For the months before the move you still file at home.",
+      at: "2026-03-12T19:05:00Z",
+    },
+    {
+      role: "user",
+      content:
+        "Good to know. By the way, I am vegetarian now, so no more fish recipes please.\nAnd I was diagnosed with type 2 diabetes last week.",
+      at: "2026-03-12T19:09:00Z",
+    },
+  ]);
+  await quipu.sessions.edit("tax", { title: "Tax question" });
+  await learn(quipu, "tax");
+  await quipu.sessions.append("weekend", [
+    {
+      role: "user",
+      content:
+        "Can you plan my weekend? I fly to Porto every other Friday, and my sister Ana is getting married in May, so there is a lot to talk about.",
+      at: "2026-04-02T08:30:00Z",
+    },
+    {
+      role: "assistant",
+      content: "Happily. Shall I keep Saturday morning free for the dress fitting?",
+      at: "2026-04-02T08:31:00Z",
+    },
+    {
+      role: "user",
+      content: "Yes. I might take up rowing, who knows, and I like my answers short.",
+      at: "2026-04-02T08:33:00Z",
+    },
+  ]);
+  await quipu.sessions.edit("weekend", { title: "A weekend in Porto" });
+  await learn(quipu, "weekend");
+  const answer = await say(quipu);
+  return { answer, fish: fish.memory?.id ?? "" };
+}
+
+/** An answer that cites where she lives, and was given more than it used. */
+async function say(quipu: Quipu): Promise<number> {
+  const context = await quipu.memories.retrieve({
+    query: "What should I cook on Friday before I fly to Porto?",
+    session_id: "dinner",
+  });
+  const lives = (await quipu.memories.list({}).all()).find((one) => one.content.includes("Lisbon"));
+  const appended = await quipu.sessions.append("dinner", [
+    { role: "user", content: "What should I cook on Friday before I fly to Porto?" },
+    {
+      role: "assistant",
+      content:
+        "Something quick: the market in Lisbon has good chickpeas, so a warm chickpea salad, ready in twenty minutes.",
+      used: lives ? [lives.id] : [],
+      retrieval_id: context.retrieval_id,
+    },
+  ]);
+  await quipu.sessions.edit("dinner", { title: "Dinner on Friday" });
+  return appended.first + 1;
+}
+
+/** Something she said once that turned out wrong when it was used. */
+export async function refuted(quipu: Quipu, content: string): Promise<void> {
+  const saved = await quipu.memories.save(content);
+  await quipu.memories.reportUsage({ memory_id: saved.memory?.id ?? "", type: "contradicted" });
+}

@@ -1,0 +1,165 @@
+import type { Page } from "@playwright/test";
+import type { Quipu } from "@quipu/client";
+import { axe, expect, open, screens, test } from "../fixture.ts";
+import { live, refuted } from "../life.ts";
+
+// Real chats are learned from first.
+test.describe.configure({ timeout: 120_000 });
+
+/** One card of every kind: nine of them. */
+async function deal(quipu: Quipu): Promise<void> {
+  await live(quipu);
+  await quipu.memories.propose({
+    content: "Prefers an aisle seat on short flights",
+    domain: "travel",
+    evidence: [{ type: "pattern", description: "chose the aisle on the last four bookings" }],
+    reasoning: "It would save asking every time.",
+  });
+  await refuted(quipu, "Banks with Fidelity");
+}
+
+const card = (page: Page) => page.getByRole("main").getByRole("region").first();
+
+test("the whole deck, by keyboard alone", async ({ page, quipu }) => {
+  await deal(quipu);
+  await open(page, "/review");
+  const heard = page.locator("main output").last();
+  await expect(page.getByText("1 of 9", { exact: true })).toBeVisible();
+  await expect(heard).toContainText("1 of 9. May I remember this? Prefers an aisle seat");
+  await axe(page);
+  await screens(page, "review-proposal");
+
+  await page.keyboard.press("ArrowRight");
+  await expect(heard).toContainText("Kept. 2 of 9. Which of the two is true?");
+  await expect(card(page)).toContainText("User is vegetarian.");
+  await expect(card(page)).toContainText("You said, Mar 12, 2026, in ‘Tax question’");
+  await axe(page);
+  await screens(page, "review-contradiction");
+
+  await page.keyboard.press("2");
+  await expect(heard).toContainText(
+    "Corrected. 3 of 9. Using this turned out wrong. Is it still true? Banks with Fidelity",
+  );
+  await page.keyboard.press("e");
+  await expect(page.getByRole("textbox", { name: "What is true?" })).toBeFocused();
+  await axe(page);
+  await screens(page, "review-edit");
+  await page.keyboard.press("Control+a");
+  await page.keyboard.type("Banks with Vanguard");
+  await page.keyboard.press("Enter");
+
+  await expect(heard).toContainText(
+    "Corrected. 4 of 9. I am only guessing. Is this true? User might take up rowing.",
+  );
+  await page.keyboard.press("ArrowLeft");
+  await expect(heard).toContainText("Forgotten. 5 of 9. I learned this lately");
+  // The card that was just answered comes back, and is answered once more.
+  await page.keyboard.press("z");
+  await expect(heard).toContainText("Undone. 4 of 9. I am only guessing");
+  expect((await quipu.review.list()).map((item) => item.kind)).toContain("guess");
+  await page.keyboard.press("ArrowLeft");
+  await expect(heard).toContainText("Forgotten. 5 of 9");
+  await screens(page, "review-learned");
+  await page.keyboard.press("ArrowRight");
+  await expect(heard).toContainText("Kept. 6 of 9");
+  await page.keyboard.press("ArrowDown");
+  await expect(heard).toContainText("Skipped. 7 of 9");
+  await page.keyboard.press("ArrowRight");
+  await expect(heard).toContainText("Kept. 8 of 9");
+  await page.keyboard.press("ArrowRight");
+
+  await expect(heard).toContainText("Kept. 9 of 9. May more be remembered?");
+  await axe(page);
+  await screens(page, "review-consent");
+  await page.keyboard.press("2");
+  await expect(page.getByRole("switch", { name: /^Health/ })).toBeChecked();
+  await expect
+    .poll(
+      async () => (await quipu.domains.list()).find((one) => one.name === "health")?.opted_in_at,
+    )
+    .toBeTruthy();
+  await page.keyboard.press("ArrowDown");
+
+  const end = page.getByRole("heading", { name: "That was all" });
+  await expect(end).toBeFocused();
+  await expect(
+    page.getByText("4 kept, 1 forgotten, 2 corrected, 1 area opened, 1 skipped"),
+  ).toBeVisible();
+  await axe(page);
+  await screens(page, "review-summary");
+  const known = (await quipu.memories.list({}).all()).map((one) => one.content);
+  expect(known).toContain("Banks with Vanguard");
+  expect(known).toContain("User is vegetarian.");
+  expect(known).toContain("Prefers an aisle seat on short flights");
+  expect(known).not.toContain("User eats fish twice a week");
+  expect(known).not.toContain("User might take up rowing.");
+  // What was skipped is looked at again, and nothing else.
+  await page.keyboard.press("r");
+  await expect(page.getByRole("button", { name: "Keep" })).toBeVisible();
+});
+
+test("the deck by pointer on a phone", async ({ page, quipu }) => {
+  await deal(quipu);
+  await page.setViewportSize({ width: 390, height: 844 });
+  await open(page, "/review");
+  const main = page.getByRole("main");
+  await main.getByRole("button", { name: "Keep" }).click();
+  await expect(page.getByText("2 of 9", { exact: true })).toBeVisible();
+  await card(page).getByRole("button", { name: "This is true" }).first().click();
+  await expect(page.getByText("3 of 9", { exact: true })).toBeVisible();
+  await main.getByRole("button", { name: "Edit" }).click();
+  await main.getByRole("textbox").fill("Banks with Schwab");
+  await main.getByRole("button", { name: "Keep this" }).click();
+  await expect(page.getByText("4 of 9", { exact: true })).toBeVisible();
+  await main.getByRole("button", { name: "Forget" }).click();
+  for (const at of [6, 7, 8, 9]) {
+    await main.getByRole("button", { name: "Skip" }).click();
+    await expect(page.getByText(`${at} of 9`, { exact: true })).toBeVisible();
+  }
+  await main.getByRole("button", { name: "Never ask" }).click();
+  await expect(main.getByText(/^2 kept, 1 forgotten, 1 corrected/)).toBeVisible();
+  // Each is undone from the list as well, and lies on the deck again.
+  await main.getByRole("listitem").filter({ hasText: "rowing" }).getByRole("button").click();
+  await expect(card(page)).toContainText("User might take up rowing.");
+  const width = await page.evaluate(() => document.documentElement.scrollWidth);
+  expect(width).toBeLessThanOrEqual(390);
+  // Whoever said never is not asked again, and still finds the way.
+  await page.reload();
+  await expect(page.getByRole("button", { name: "Keep" })).toBeVisible();
+  await expect(page.getByRole("button", { name: /^Shut areas/ })).toHaveCount(0);
+  await open(page, "/review?kind=consent");
+  await expect(page.getByRole("switch")).toHaveCount(4);
+});
+
+test("what the server refuses lies on the deck again", async ({ page, quipu, allowed }) => {
+  await quipu.memories.propose("Prefers an aisle seat");
+  await open(page, "/review");
+  const problem = { code: "busy", title: "Too much at once", status: 500, detail: "", type: "" };
+  allowed.push(/500/);
+  await page.route("**/confirm", (route) =>
+    route.fulfill({
+      status: 500,
+      contentType: "application/problem+json",
+      body: JSON.stringify(problem),
+    }),
+  );
+  await page.getByRole("button", { name: "Keep" }).click();
+  await expect(page.getByRole("status").getByText("Too much at once")).toBeVisible();
+  await expect(card(page)).toContainText("Prefers an aisle seat");
+});
+
+test("what is answered elsewhere leaves the deck, and what is new joins it", async ({
+  page,
+  quipu,
+}) => {
+  const proposed = await quipu.memories.propose("Prefers an aisle seat");
+  await open(page, "/review");
+  await expect(card(page)).toContainText("Prefers an aisle seat");
+  const { id = "", sha256 } = proposed.memory ?? {};
+  await quipu.memories.confirm(id, { sha256 });
+  await expect(page.getByRole("heading", { name: "Nothing to review" })).toBeVisible();
+  await axe(page);
+  await screens(page, "review-empty");
+  await quipu.memories.propose("Plays the cello");
+  await expect(card(page)).toContainText("Plays the cello");
+});

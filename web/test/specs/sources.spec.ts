@@ -1,0 +1,248 @@
+import { axe, expect, open, screens, test } from "../fixture.ts";
+import { live } from "../life.ts";
+
+// Real chats are learned from first.
+test.describe.configure({ timeout: 90_000 });
+
+test("from a portrait down to the sentence, and back", async ({ page, quipu }) => {
+  await live(quipu);
+  await open(page, "/sources");
+  await expect(page.getByRole("link", { name: "Who you are" })).toBeVisible();
+  await axe(page);
+  await screens(page, "sources");
+  await page.getByRole("link", { name: /^Source \d: User lives in a flat in Lisbon/ }).click();
+  await expect(
+    page.getByRole("heading", { level: 2, name: "User lives in a flat in Lisbon." }),
+  ).toBeVisible();
+  await expect(page.locator("mark")).toHaveText("we moved into a flat in Lisbon");
+  await axe(page);
+  await screens(page, "sources-memory");
+  const way = page.getByRole("navigation", { name: "Where you are" });
+  await expect(way).toContainText("Who you are");
+  await page.getByRole("link", { name: /The user mentioned/ }).click();
+  await expect(page.getByRole("heading", { name: "What was said" })).toBeVisible();
+  await axe(page);
+  await screens(page, "sources-episode");
+  await page
+    .getByRole("link", { name: /^You said, Mar 12, 2026, in ‘Tax question’/ })
+    .first()
+    .click();
+  const turn = page.getByRole("article", { name: "Turn 1" });
+  await expect(turn).toBeFocused();
+  await expect(turn.locator("mark").first()).toHaveText("we moved into a flat in Lisbon");
+  await expect(turn.getByRole("link", { name: "User works nights as a nurse." })).toBeVisible();
+  await axe(page);
+  await screens(page, "sources-chat");
+  for (const step of ["Who you are", "User lives in a flat in Lisbon.", "Tax question"]) {
+    await expect(way).toContainText(step);
+  }
+  await way.getByRole("link", { name: "User lives in a flat in Lisbon." }).click();
+  await expect(page.getByRole("heading", { name: "Rests on" })).toBeVisible();
+});
+
+test("why did you say this, and a fix in three clicks", async ({ page, quipu }) => {
+  const { answer } = await live(quipu);
+  let clicks = 0;
+  const click = async (name: string | RegExp, within = page.getByRole("main")) => {
+    clicks += 1;
+    await within.getByRole("button", { name }).click();
+  };
+  await open(page, `/sources?session=dinner&turn=${answer}`);
+  await click("Why did you say this?", page.getByRole("article", { name: `Turn ${answer}` }));
+  const memory = page.getByRole("region", { name: "User lives in a flat in Lisbon." });
+  await expect(memory).toContainText("You said, Mar 12, 2026, in ‘Tax question’");
+  await expect(page.getByRole("heading", { name: "Used 1 memory" })).toBeVisible();
+  await expect(page.getByRole("heading", { name: /^Given \d more, and not used/ })).toBeVisible();
+  await axe(page);
+  await screens(page, "why");
+  await click("Wrong", memory);
+  await expect(memory.getByRole("textbox", { name: "What is true?" })).toBeFocused();
+  await axe(page);
+  await page.keyboard.type("My brother lives in a flat in Lisbon");
+  await click("Save", memory);
+  expect(clicks).toBeLessThanOrEqual(3);
+  await expect(page.getByRole("status").getByText("Fixed. 1 past answer used this")).toBeVisible();
+  await expect(memory).toContainText("Corrected.");
+  await screens(page, "why-fixed");
+  const now = (await quipu.memories.list({}).all()).map((one) => one.content);
+  expect(now).toContain("My brother lives in a flat in Lisbon");
+  expect(now).not.toContain("User lives in a flat in Lisbon.");
+  await memory.getByRole("link", { name: "1 past answer used this: view" }).click();
+  await expect(page.getByRole("heading", { name: "1 answer used it" })).toBeVisible();
+  await page.keyboard.press("z");
+  await expect(
+    page.getByRole("heading", { level: 2, name: "User lives in a flat in Lisbon." }),
+  ).toBeVisible();
+});
+
+test("each fix by its key: outdated, not mentioned, not about me", async ({ page, quipu }) => {
+  await live(quipu);
+  const idOf = async (words: string) =>
+    (await quipu.memories.list({}).all()).find((one) => one.content.includes(words))?.id ?? "";
+  const nurse = await idOf("nurse");
+  await open(page, `/sources?memory=${nurse}`);
+  await expect(page.getByRole("button", { name: "Outdated" })).toBeVisible();
+  await page.keyboard.press("o");
+  await page.keyboard.type("Works days as a nurse");
+  await page.keyboard.press("Enter");
+  await expect(page.getByRole("main")).toContainText("Brought up to date.");
+  await expect
+    .poll(async () => (await quipu.memories.get(nurse)).content)
+    .toBe("Works days as a nurse");
+  const porto = await idOf("flies to Porto");
+  await open(page, `/sources?memory=${porto}`);
+  await expect(page.getByRole("button", { name: "Outdated" })).toBeVisible();
+  await page.keyboard.press("o");
+  await page.keyboard.press("Enter");
+  await expect.poll(async () => (await quipu.memories.get(porto)).status).toBe("expired");
+  const short = await idOf("short answers");
+  await open(page, `/sources?memory=${short}`);
+  await expect(page.getByRole("button", { name: "Don't mention" })).toBeVisible();
+  await page.keyboard.press("m");
+  await expect.poll(async () => (await quipu.memories.get(short)).status).toBe("forgotten");
+  await page.keyboard.press("z");
+  await expect.poll(async () => (await quipu.memories.get(short)).status).toBe("active");
+  await expect(page.getByRole("button", { name: "Not about me" })).toBeVisible();
+  await page.keyboard.press("n");
+  await expect.poll(async () => (await quipu.memories.get(short)).status).toBe("trashed");
+});
+
+test("from a chat to a fix and up again, by keyboard alone", async ({ page, quipu }) => {
+  await live(quipu);
+  await open(page, "/sources?session=dinner");
+  await expect(page.getByRole("article")).toHaveCount(2);
+  await page.keyboard.press("j");
+  await expect(page.getByRole("article", { name: "Turn 1" })).toBeFocused();
+  await page.keyboard.press("j");
+  await expect(page.getByRole("article", { name: "Turn 2" })).toBeFocused();
+  await page.keyboard.press("d");
+  await expect(page.getByRole("region", { name: "What depends on this?" })).toBeFocused();
+  await page.keyboard.press("Escape");
+  await expect(page.getByRole("region", { name: "What depends on this?" })).toHaveCount(0);
+  await page.keyboard.press("y");
+  await expect(page.getByRole("heading", { name: "Used 1 memory" })).toBeVisible();
+  await page.keyboard.press("j");
+  await page.keyboard.press("j");
+  const fish = page.getByRole("region", { name: "User eats fish twice a week" });
+  await expect(fish).toBeFocused();
+  await page.keyboard.press("w");
+  await expect(page.getByRole("textbox", { name: "What is true?" })).toBeFocused();
+  await page.keyboard.press("Escape");
+  await expect(page.getByRole("textbox", { name: "What is true?" })).toHaveCount(0);
+  await expect(fish).toBeFocused();
+  await page.keyboard.press("u");
+  await expect(page.getByRole("article", { name: "Turn 2" })).toBeFocused();
+  await page.keyboard.press("u");
+  await expect(page.getByRole("searchbox")).toBeVisible();
+});
+
+test("a turn goes with what rests on it, and comes back", async ({ page, quipu }) => {
+  await live(quipu);
+  await open(page, "/sources?session=tax&turn=1");
+  await expect(page.getByRole("article", { name: "Turn 1" })).toBeFocused();
+  await page.keyboard.press("d");
+  const depends = page.getByRole("region", { name: "What depends on this?" });
+  await expect(depends).toContainText("Would go: 1 turn, 2 memories, and 1 episode.");
+  await expect(depends).toContainText("User works nights as a nurse.");
+  await axe(page);
+  await screens(page, "sources-depends");
+  await depends.getByRole("button", { name: "Delete, for thirty days" }).click();
+  await expect(page.getByText("Turn 1: It was deleted.")).toBeVisible();
+  const known = async () => (await quipu.memories.list({}).all()).map((one) => one.content);
+  expect(await known()).not.toContain("User works nights as a nurse.");
+  await page.keyboard.press("z");
+  await expect(page.getByRole("article", { name: "Turn 1" })).toBeVisible();
+  expect(await known()).toContain("User works nights as a nurse.");
+});
+
+test("erasing a turn asks for its name and shows what goes", async ({ page, quipu, allowed }) => {
+  // What was erased with it is read once more, and is not there.
+  allowed.push(/404.*\/api\/memory\/mem_/);
+  await live(quipu);
+  await open(page, "/sources?session=tax&turn=3");
+  await expect(page.getByRole("article", { name: "Turn 3" })).toBeFocused();
+  await page.keyboard.press("d");
+  await page.getByRole("button", { name: "Erase…" }).click();
+  const dialog = page.getByRole("dialog");
+  await expect(dialog).toContainText("1 turn, 1 memory, and 1 episode");
+  await expect(dialog.getByRole("button", { name: "Erase" })).toBeDisabled();
+  await axe(page);
+  await screens(page, "sources-erase");
+  await dialog.getByRole("textbox").fill("turn 3");
+  await dialog.getByRole("button", { name: "Erase" }).click();
+  await expect(page.getByText("Turn 3: It was deleted.")).toBeVisible();
+  expect((await quipu.sessions.turns("tax").all()).map((turn) => turn.number)).toEqual([1, 2]);
+});
+
+test("what is not kept by policy says so", async ({ page, quipu }) => {
+  await quipu.sessions.open({ id: "brief", keep_turns: "none" });
+  await quipu.sessions.append("brief", [
+    { role: "user", content: "Remember me: I work nights as a nurse." },
+    { role: "assistant", content: "Noted." },
+  ]);
+  await quipu.sessions.learn("brief");
+  await expect
+    .poll(async () => (await quipu.memories.list({}).all()).map((one) => one.content))
+    .toContain("User works nights as a nurse.");
+  const [memory] = await quipu.memories.list({}).all();
+  await open(page, `/sources?memory=${memory?.id}`);
+  await expect(page.getByText("The text is not kept by policy.")).toBeVisible();
+  await open(page, "/sources?session=brief");
+  await expect(page.getByText("Turn 1: The text is not kept by policy.")).toBeVisible();
+  await axe(page);
+  await screens(page, "sources-not-kept");
+});
+
+test("the reading room: search, delete with undo, restore", async ({ page, quipu }) => {
+  await live(quipu);
+  await open(page, "/sources?view=chats");
+  await expect(page.getByRole("heading", { name: "Today" })).toBeVisible();
+  await axe(page);
+  await screens(page, "sources-chats");
+  await page.keyboard.press("/");
+  await page.keyboard.type("tax residence");
+  await expect(page.getByRole("link", { name: /Tax question/ })).toBeVisible();
+  await expect(page.getByRole("link", { name: /A weekend in Porto/ })).toHaveCount(0);
+  await page.getByRole("searchbox").fill("");
+  await page.getByRole("button", { name: "Delete ‘A weekend in Porto’" }).click();
+  await expect(page.getByRole("link", { name: /A weekend in Porto/ })).toHaveCount(0);
+  await page.getByRole("status").getByRole("button", { name: "Undo" }).click();
+  await expect(page.getByRole("link", { name: /A weekend in Porto/ })).toBeVisible();
+  await page.getByRole("button", { name: "Delete ‘A weekend in Porto’" }).click();
+  await page.getByRole("tab", { name: "Trash" }).click();
+  await page.getByRole("button", { name: "Restore ‘A weekend in Porto’" }).click();
+  await expect(page.getByRole("heading", { name: "The trash is empty" })).toBeVisible();
+});
+
+test("what somebody wrote stays text", async ({ page, quipu }) => {
+  const evil = `<img src=x onerror="document.title='owned'"> [click](javascript:alert(1))`;
+  await quipu.sessions.append("evil", [
+    { role: "user", content: `${evil} I like my answers short` },
+  ]);
+  await quipu.sessions.edit("evil", { title: evil });
+  const memory = await quipu.memories.save({ content: evil });
+  await open(page, "/sources?session=evil");
+  await expect(page.getByRole("article")).toContainText("<img src=x");
+  await open(page, `/sources?memory=${memory.memory?.id}`);
+  await expect(page.getByRole("heading", { level: 2 }).first()).toContainText("<img src=x");
+  await expect(page.locator("main img, main a[href^=javascript]")).toHaveCount(0);
+  await expect(page).toHaveTitle("Sources · Quipu");
+});
+
+test("German, and right to left", async ({ page, quipu }) => {
+  await live(quipu);
+  await page.addInitScript(() =>
+    localStorage.setItem("quipu.preferences", JSON.stringify({ language: "xx-RTL" })),
+  );
+  await open(page, "/sources?session=tax&turn=1");
+  await expect(page.getByRole("article").first()).toBeVisible();
+  await axe(page);
+  await screens(page, "sources-rtl");
+});
+
+test("an empty memory teaches", async ({ page }) => {
+  await open(page, "/sources");
+  await expect(page.getByRole("heading", { name: "Nothing is told about you yet" })).toBeVisible();
+  await axe(page);
+  await screens(page, "sources-empty");
+});

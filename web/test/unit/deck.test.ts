@@ -1,0 +1,42 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { DomainView, MemoryView, ReviewItem } from "@quipu/client";
+import { cardsOf, left, tally } from "../../src/pages/review/deck.ts";
+
+const item = (kind: string, id: string) =>
+  ({ kind, memory: { id } as MemoryView }) as unknown as ReviewItem;
+
+test("the deck is what the server asks, then shut areas, without what was decided", () => {
+  const health = { name: "health" } as DomainView;
+  const cards = cardsOf(
+    [item("guess", "a"), item("unheard of", "b"), item("learned", "c")],
+    [health],
+  );
+  assert.deepEqual(
+    cards.map((card) => card.kind),
+    ["guess", "learned", "consent"],
+  );
+  const [first] = cards;
+  assert.ok(first);
+  const rest = left(cards, [{ card: first, verdict: "kept" }]);
+  assert.deepEqual(
+    rest.map((card) => card.kind),
+    ["learned", "consent"],
+  );
+  assert.equal(cardsOf([], []).length, 0);
+});
+
+test("decisions are counted in one order", () => {
+  const [first, second] = cardsOf([item("guess", "a"), item("guess", "b")], []);
+  assert.ok(first && second);
+  assert.deepEqual(
+    tally([
+      { card: first, verdict: "skipped" },
+      { card: second, verdict: "kept" },
+    ]),
+    [
+      ["kept", 1],
+      ["skipped", 1],
+    ],
+  );
+});
