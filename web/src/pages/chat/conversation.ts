@@ -26,7 +26,8 @@ export function useConversation(session: string | null, mode: Mode) {
   });
   const context = useQuery({
     queryKey: ["sessions", session, "context"],
-    enabled: session !== null,
+    // A chat in which nothing was said was given nothing.
+    enabled: session !== null && (turns.data?.length ?? 0) > 0,
     queryFn: ({ signal }) => quipu.sessions.context(session ?? "", { signal }),
   });
   const kept = useMemo(

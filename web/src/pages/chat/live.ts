@@ -30,7 +30,7 @@ const listeners = new Set<() => void>();
 /** What was typed and not sent, by chat. */
 const drafts = new Map<string, string>();
 /** How rounds that are kept by now were seen happening, by their retrieval. */
-const seen = new Map<string, Pick<Round, "key" | "state">>();
+const seen = new Map<string, Pick<Round, "key" | "state" | "calls">>();
 /** Whether the page is about to be told that something changed. */
 let told = false;
 let asked = 0;
@@ -148,15 +148,22 @@ export function stopAnswer(name: string): void {
 export function letGo(name: string, whole: readonly Round[]): void {
   const chat = chats.get(name);
   if (!chat || whole.length === 0) return;
-  for (const { retrieval, key, state } of whole) if (retrieval) seen.set(retrieval, { key, state });
+  for (const { retrieval, key, state, calls } of whole) {
+    if (retrieval) seen.set(retrieval, { key, state, calls });
+  }
   chat.rounds = chat.rounds.filter((round) => !whole.includes(round));
   tell();
 }
 
-/** A round that is kept, with what only this page knows: its key, and that it was stopped. */
+/** A round that is kept, with what only this page knows: its key, that it was stopped, why a call failed. */
 export function asSeen(round: Round): Round {
   const was = round.retrieval ? seen.get(round.retrieval) : undefined;
-  return was ? { ...round, ...was } : round;
+  if (!was) return round;
+  const calls = round.calls.map((call, at) => {
+    const { message = null, shut = null } = was.calls[at] ?? {};
+    return call.failed ? { ...call, message, shut } : call;
+  });
+  return { ...round, key: was.key, state: was.state, calls };
 }
 
 /** Nothing of this chat is to be left, not even here. */

@@ -1,11 +1,6 @@
 /** A server without a model: its guide shows memory at work, and the page shows what it does. */
-import type { Page } from "@playwright/test";
+import { say } from "../../chat.ts";
 import { axe, expect, open, screens, test } from "../../fixture.ts";
-
-export async function say(page: Page, words: string): Promise<void> {
-  await page.getByRole("textbox", { name: "Message" }).fill(words);
-  await page.keyboard.press("Enter");
-}
 
 test("an empty chat teaches, and says who answers", async ({ page }) => {
   await open(page, "/chat");
@@ -51,6 +46,5 @@ test("what is remembered is said under the reply, opens, and is undone there, al
   await expect
     .poll(async () => (await quipu.memories.get(memory?.id ?? "")).content)
     .toBe("I want to retire at age 55");
-  const all = await quipu.memories.list({ status: "all" }).all();
-  expect(all, "no double").toHaveLength(1);
+  expect(await quipu.memories.list().all(), "no double").toHaveLength(1);
 });
