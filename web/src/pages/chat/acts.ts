@@ -24,7 +24,7 @@ export function useChatActs() {
       return () => queries.setQueryData(LIST, before);
     };
     const read = () => void queries.invalidateQueries({ queryKey: LIST });
-    const retitle = async (session: SessionView, title: string | null) => {
+    const retitle = async (session: SessionView, title: string) => {
       const hide = show((all) =>
         all.map((one) => (one.id === session.id ? { ...one, title } : one)),
       );
@@ -40,7 +40,7 @@ export function useChatActs() {
       }
     };
     return {
-      /** A name is no memory and no operation; so its own message takes it back. */
+      /** A name is no memory and no operation; so its own message takes it back. An empty one is none. */
       async rename(session: SessionView, title: string) {
         if (!(await retitle(session, title))) return;
         showToast({
@@ -48,7 +48,7 @@ export function useChatActs() {
           about: title,
           action: {
             label: t("shell.undo.undo"),
-            run: () => void retitle({ ...session, title }, session.title ?? null),
+            run: () => void retitle({ ...session, title }, session.title ?? ""),
           },
         });
       },

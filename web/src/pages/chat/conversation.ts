@@ -133,7 +133,8 @@ export function useSay(
           replace: true,
         });
       }
-      await ask(quipu, name, words, { model, messages, mode, session: chat });
+      const after = Math.max(0, ...rounds.map((round) => round.turn ?? 0));
+      await ask(quipu, name, words, after, { model, messages, mode, session: chat });
     },
     [quipu, queries, navigate, session, mode, rounds, cut, model, about],
   );

@@ -90,11 +90,12 @@ function change(name: string, key: string, next: (round: Round) => Round): void 
   tell();
 }
 
-/** Asks, and follows the answer to its end. */
+/** Asks, after a turn with this number, and follows the answer to its end. */
 export async function ask(
   quipu: Quipu,
   name: string,
   words: string,
+  after: number,
   how: Omit<Ask, "signal">,
 ): Promise<void> {
   const chat = chats.get(name) ?? { rounds: NONE, stop: null, dirty: false };
@@ -107,6 +108,7 @@ export async function ask(
     asked: words,
     answer: "",
     at: new Date().toISOString(),
+    number: after,
     turn: null,
     given: 0,
     marks: {},

@@ -31,6 +31,8 @@ export interface Round {
   asked: string | null;
   answer: string;
   at: string;
+  /** The number of its first turn, once it is kept; before that, of the last turn before it. */
+  number: number;
   /** The number of the answer's turn, once it is kept. */
   turn: number | null;
   /** How many memories were in the prompt. */
@@ -75,12 +77,12 @@ export function roundsOf(
     const at = Date.parse(turn.said_at);
     const last = rounds.at(-1);
     if (turn.role === "user") {
-      const round = { ...empty(`turn-${turn.number}`, turn.said_at), asked: turn.content };
+      const round = { ...empty(turn), asked: turn.content };
       rounds.push({ round, from: at, to: Number.POSITIVE_INFINITY });
     } else if (turn.role === "assistant") {
       const open = last && last.round.turn === null ? last : undefined;
       const place = open ?? {
-        round: empty(`turn-${turn.number}`, turn.said_at),
+        round: empty(turn),
         from: at,
         to: at,
       };
@@ -101,13 +103,14 @@ export function roundsOf(
   return rounds.map(({ round }) => round);
 }
 
-function empty(key: string, at: string): Round {
+function empty({ number, said_at }: TurnView): Round {
   return {
-    key,
+    key: `turn-${number}`,
     retrieval: null,
     asked: null,
     answer: "",
-    at,
+    at: said_at,
+    number,
     turn: null,
     given: 0,
     marks: {},
@@ -146,29 +149,57 @@ function givenBy(retrieval: RetrievalView): Partial<Round> {
 
 /** What is kept, and after it what is not kept yet; a round is one of the two. */
 export function joined(kept: readonly Round[], live: readonly Round[]): Round[] {
-  const seen = new Map(live.map((round) => [round.retrieval, round]));
-  // One that was seen happening goes on as it is until everything of it is kept.
+  const pairs = paired(kept, live);
+  const seen = new Map([...pairs].map(([one, other]) => [other, one]));
+  // One that was seen happening goes on as it is until everything of it is kept, and then under its key.
   const shown = kept.map((round) => {
-    const other = round.retrieval === null ? undefined : seen.get(round.retrieval);
-    return other && !isWhole(round, other) ? { ...other, turn: round.turn } : round;
+    const other = seen.get(round);
+    if (!other) return round;
+    if (!isWhole(round, other)) return { ...other, turn: round.turn };
+    return { ...round, key: other.key, state: other.state };
   });
-  const there = new Set(kept.map((round) => round.retrieval));
-  return [...shown, ...live.filter((one) => one.retrieval === null || !there.has(one.retrieval))];
+  return [...shown, ...live.filter((round) => !pairs.has(round))];
 }
 
 /** Which of the rounds that were seen happening are kept with all that was seen of them. */
 export function whole(kept: readonly Round[], live: readonly Round[]): Round[] {
-  return live.filter((seen) =>
-    kept.some(
-      (one) => seen.retrieval !== null && one.retrieval === seen.retrieval && isWhole(one, seen),
-    ),
-  );
+  const pairs = paired(kept, live);
+  return live.filter((seen) => {
+    const one = pairs.get(seen);
+    return one !== undefined && isWhole(one, seen);
+  });
+}
+
+/**
+ * The kept round that each of those seen happening became. They have their retrieval in common; what was
+ * said may be read before that is, and is then known by its words and its place.
+ */
+function paired(kept: readonly Round[], live: readonly Round[]): Map<Round, Round> {
+  const pairs = new Map<Round, Round>();
+  const free = new Set(kept);
+  const pair = (seen: Round, fits: (round: Round) => boolean) => {
+    const found = pairs.has(seen) ? undefined : [...free].find(fits);
+    if (!found) return;
+    free.delete(found);
+    pairs.set(seen, found);
+  };
+  for (const seen of live) {
+    pair(seen, (one) => one.retrieval !== null && one.retrieval === seen.retrieval);
+  }
+  for (const seen of live) {
+    const words = seen.asked?.trim();
+    pair(seen, (one) => {
+      return one.retrieval === null && one.number > seen.number && one.asked?.trim() === words;
+    });
+  }
+  return pairs;
 }
 
 function isWhole(kept: Round, seen: Round): boolean {
   return (
     (seen.state === "done" || seen.state === "stopped") &&
     kept.turn !== null &&
+    kept.retrieval === seen.retrieval &&
     kept.calls.length >= seen.calls.length
   );
 }

@@ -182,7 +182,7 @@ function Entry({
     return (
       <li>
         <Rename
-          title={session.title ?? title}
+          title={session.title || title}
           save={(next) => void acts.rename(session, next)}
           done={() => rename(null)}
         />

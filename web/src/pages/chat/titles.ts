@@ -24,7 +24,7 @@ export function useTitle(session: SessionView | undefined, asked = true): string
       (await quipu.sessions.turns(id, { limit: 1 }, { signal }).page()).data[0]?.content ?? "",
   });
   if (!session) return t("chat.new");
-  const words = session.title ?? first.data?.trim().split("\n")[0];
+  const words = session.title || first.data?.trim().split("\n")[0];
   if (words) return words.length > LONGEST ? `${words.slice(0, LONGEST)}…` : words;
   if (session.turns === 0) return t("chat.new");
   return t("chat.untitled", { day: day(session.opened_at, timeZone) });

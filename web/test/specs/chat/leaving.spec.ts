@@ -2,7 +2,12 @@
 import { answered, say, appended as test } from "../../chat.ts";
 import { axe, expect, open, screens, seed } from "../../fixture.ts";
 
-test("a chat is closed when it is left, if something was said in it", async ({ page, quipu }) => {
+test("a chat is closed when it is left, if something was said in it", async ({
+  page,
+  quipu,
+  allowed,
+}) => {
+  allowed.push(/favicon/);
   const beacons: string[] = [];
   page.on("request", (request) => {
     if (request.url().endsWith("/api/beacon")) beacons.push(request.postData() ?? "");
@@ -28,7 +33,7 @@ test("a chat is closed when it is left, if something was said in it", async ({ p
   await expect(page.getByRole("button", { name: /^Memory saved/ })).toHaveCount(2);
   await answered(page);
   await expect.poll(async () => (await quipu.sessions.get(session)).state).toBe("active");
-  await page.goto("about:blank");
+  await page.goto("/healthz");
   await expect.poll(async () => (await quipu.sessions.get(session)).state).toBe("idle");
 });
 

@@ -5,23 +5,33 @@ import { axe, expect, open, screens } from "../../fixture.ts";
 
 const DAY = 86_400_000;
 
-/** A few weeks of somebody's chats. */
-async function life(quipu: Quipu): Promise<void> {
-  const chats: [string, number, string, string][] = [
-    ["lisbon", 0, "How do I register as a resident in Lisbon?", "You need a NIF first."],
-    ["shifts", 0, "Plan my night shifts so that I can see Ana", "Swap Thursday for Sunday."],
-    ["risotto", 1, "A risotto without peanuts and without wine", "Use apple juice and stock."],
-    ["tax", 4, "Do I pay tax in both countries this year?", "Only until the day you move."],
-    ["cello", 6, "Which cello suite is easiest to begin with?", "The first one, in G major."],
-    ["bike", 30, "My bike squeaks when it rains", "Oil the chain and dry the pads."],
+/** A few weeks of somebody's chats: today's as they were said, the older ones brought from elsewhere. */
+async function life(quipu: Quipu): Promise<(title: string) => string> {
+  const older: [string, number, string, string][] = [
+    ["Risotto without wine", 1, "A risotto without peanuts", "Use apple juice and stock."],
+    ["Two countries, one tax", 4, "Do I pay tax twice?", "Only until the day you move."],
+    ["First cello suite", 6, "Which suite is easiest?", "The first one, in G major."],
+    ["The bike squeaks", 30, "My bike squeaks in the rain", "Oil the chain and dry the pads."],
   ];
-  for (const [id, ago, question, answer] of chats) {
-    const at = new Date(Date.now() - ago * DAY - 1_000).toISOString();
-    await quipu.sessions.append(id, [
-      { role: "user", content: question, at },
-      { role: "assistant", content: answer, at },
-    ]);
-  }
+  const items = older.map(([title, ago, question, answer]) => {
+    const said_at = new Date(Date.now() - ago * DAY).toISOString();
+    const turns = [
+      { role: "user", content: question, said_at },
+      { role: "assistant", content: answer, said_at },
+    ];
+    return JSON.stringify({ item: "chat", source: title, title, before: 0, last: true, turns });
+  });
+  await quipu.imports.take(items.join("\n"), { source: "elsewhere" });
+  await quipu.sessions.append("lisbon", [
+    { role: "user", content: "How do I register as a resident in Lisbon?" },
+    { role: "assistant", content: "You need a NIF first." },
+  ]);
+  await quipu.sessions.append("shifts", [
+    { role: "user", content: "Plan my night shifts so that I can see Ana" },
+    { role: "assistant", content: "Swap Thursday for Sunday." },
+  ]);
+  const all = await quipu.sessions.list().all();
+  return (title) => all.find((one) => one.title === title)?.id ?? title;
 }
 
 test("chats are grouped by recency, found, renamed and deleted", async ({ page, quipu }) => {
@@ -30,7 +40,7 @@ test("chats are grouped by recency, found, renamed and deleted", async ({ page, 
   const chats = page.getByRole("navigation", { name: "Chats" });
   const group = (name: string) => chats.getByRole("region", { name });
   await expect(group("Today").getByRole("link")).toHaveCount(2);
-  await expect(group("Yesterday").getByRole("link", { name: /risotto/ })).toBeVisible();
+  await expect(group("Yesterday").getByRole("link", { name: /Risotto/ })).toBeVisible();
   await expect(group("Previous 7 days").getByRole("link")).toHaveCount(2);
   await expect(group("Older").getByRole("link", { name: /bike/ })).toBeVisible();
   await expect(chats.locator("[aria-current=page]")).toHaveText(/night shifts/);
@@ -38,7 +48,7 @@ test("chats are grouped by recency, found, renamed and deleted", async ({ page, 
   await screens(page, "chat-sidebar");
 
   await page.getByRole("searchbox", { name: "Search in chats" }).fill("apple juice");
-  await expect(group("Found").getByRole("link")).toHaveText([/risotto/]);
+  await expect(group("Found").getByRole("link")).toHaveText([/Risotto/]);
   await page.getByRole("searchbox", { name: "Search in chats" }).fill("");
 
   await group("Today").getByText("night shifts").hover();
@@ -51,7 +61,10 @@ test("chats are grouped by recency, found, renamed and deleted", async ({ page, 
   await expect(page.getByRole("heading", { level: 1, name: "Seeing Ana" })).toBeVisible();
   await expect.poll(async () => (await quipu.sessions.get("shifts")).title).toBe("Seeing Ana");
   await page.getByRole("status").getByRole("button", { name: "Undo" }).click();
-  await expect.poll(async () => (await quipu.sessions.get("shifts")).title).toBeNull();
+  await expect.poll(async () => (await quipu.sessions.get("shifts")).title).toBe("");
+  await expect(
+    page.getByRole("heading", { level: 1, name: /^Plan my night shifts/ }),
+  ).toBeVisible();
 
   await group("Today").getByText("night shifts").hover();
   await page.getByRole("button", { name: /What to do with “Plan my night/ }).click();
@@ -69,7 +82,8 @@ test("chats are grouped by recency, found, renamed and deleted", async ({ page, 
 });
 
 test("with keys alone: new, next, rename, delete, undo", async ({ page, quipu }) => {
-  await life(quipu);
+  const named = await life(quipu);
+  const tax = named("Two countries, one tax");
   await open(page, "/chat/lisbon");
   const field = page.getByRole("textbox", { name: "Message" });
   await expect(field).toBeFocused();
@@ -86,24 +100,22 @@ test("with keys alone: new, next, rename, delete, undo", async ({ page, quipu })
   await page.keyboard.press("ArrowDown");
   await page.keyboard.press("ArrowDown");
   await page.keyboard.press("Enter");
-  await expect(page).toHaveURL(/\/chat\/risotto$/);
   await expect(page.getByText("Use apple juice and stock.")).toBeVisible();
   await page.getByRole("main").focus();
   await page.keyboard.press("j");
-  await expect(page).toHaveURL(/\/chat\/tax$/);
   await expect(page.getByText("Only until the day you move.")).toBeVisible();
   await page.getByRole("main").focus();
   await page.keyboard.press("r");
   await page.keyboard.type("Taxes");
   await page.keyboard.press("Enter");
-  await expect.poll(async () => (await quipu.sessions.get("tax")).title).toBe("Taxes");
+  await expect.poll(async () => (await quipu.sessions.get(tax)).title).toBe("Taxes");
   await page.getByRole("main").focus();
   await page.keyboard.press("d");
   await expect(page).toHaveURL(/\/chat$/);
-  await expect.poll(async () => (await quipu.sessions.get("tax")).trashed_at).toBeTruthy();
+  await expect.poll(async () => (await quipu.sessions.get(tax)).trashed_at).toBeTruthy();
   await page.getByRole("main").focus();
   await page.keyboard.press("z");
-  await expect.poll(async () => (await quipu.sessions.get("tax")).trashed_at).toBeNull();
+  await expect.poll(async () => (await quipu.sessions.get(tax)).trashed_at).toBeNull();
 });
 
 test("on phones the chats are in a drawer", async ({ page, quipu }) => {
