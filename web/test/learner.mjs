@@ -2,7 +2,7 @@
  * A chat model that learns just what a spec wants learned, so that the real server can be watched while
  * it learns from real chats. It looks for the words below in what the user said.
  *
- *     node test/model.mjs PORT
+ *     node test/learner.mjs PORT
  */
 import { createServer } from "node:http";
 

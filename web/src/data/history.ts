@@ -2,7 +2,7 @@
 import type { MemoryView } from "@quipu/client";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useMemo } from "react";
-import { useQuipu } from "../app/session.tsx";
+import { useQuipu } from "../app/sign-in.tsx";
 import { useAct } from "../app/undo.tsx";
 import { t } from "../i18n/index.ts";
 import { stepsOf } from "./steps.ts";

@@ -2,7 +2,7 @@
 import type { MemoryView, Written } from "@quipu/client";
 import { useQueryClient } from "@tanstack/react-query";
 import { useMemo } from "react";
-import { useQuipu } from "../app/session.tsx";
+import { useQuipu } from "../app/sign-in.tsx";
 import { useActOnAll } from "../app/undo.tsx";
 import { t } from "../i18n/index.ts";
 import { patchMemories, putMemory } from "./store.ts";

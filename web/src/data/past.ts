@@ -1,7 +1,7 @@
 /** The memories as they were at another time: what was true then, and as it was known then. */
 import type { MemoryView } from "@quipu/client";
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
-import { useQuipu } from "../app/session.tsx";
+import { useQuipu } from "../app/sign-in.tsx";
 import { putRow } from "./store.ts";
 
 export interface Then {

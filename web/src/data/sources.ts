@@ -12,7 +12,7 @@ import {
   type UsageView,
 } from "@quipu/client";
 import { useQuery } from "@tanstack/react-query";
-import { useQuipu } from "../app/session.tsx";
+import { useQuipu } from "../app/sign-in.tsx";
 
 export function usePortraits() {
   const quipu = useQuipu();

@@ -1,6 +1,6 @@
 /** What the server counts: one entry for every day, in UTC. */
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
-import { useQuipu } from "../../app/session.tsx";
+import { useQuipu } from "../../app/sign-in.tsx";
 import type { Range } from "./search.ts";
 
 export interface Day {

@@ -7,7 +7,7 @@ import { useQuery } from "@tanstack/react-query";
 import { Download } from "lucide-react";
 import { useState } from "react";
 import { ProblemCard } from "../../app/problems.tsx";
-import { useQuipu } from "../../app/session.tsx";
+import { useQuipu } from "../../app/sign-in.tsx";
 import { useMemoryActs } from "../../data/acts.ts";
 import { t } from "../../i18n/index.ts";
 import { Button } from "../../ui/button.tsx";

@@ -1,7 +1,7 @@
 /** What stands where there is nothing: for the first visit something to run, otherwise the way on. */
 import { Link } from "@tanstack/react-router";
 import { Layers, SearchX, Trash2 } from "lucide-react";
-import { useSession } from "../../app/session.tsx";
+import { useSignIn } from "../../app/sign-in.tsx";
 import { t } from "../../i18n/index.ts";
 import { Button, buttonClasses } from "../../ui/button.tsx";
 import { EmptyState } from "../../ui/empty-state.tsx";
@@ -10,13 +10,13 @@ import type { Tab } from "./set.ts";
 
 /** Nothing was ever saved. It flips by itself when the first memory comes. */
 export function FirstVisit({ onAdd }: { onAdd: () => void }) {
-  const session = useSession();
+  const signIn = useSignIn();
   return (
     <EmptyState
       icon={<Layers size={20} aria-hidden />}
       title={t("memory.empty.title")}
       text={t("memory.empty.text")}
-      snippet={firstCurl(session.user, session.local)}
+      snippet={firstCurl(signIn.user, signIn.local)}
       waiting={t("memory.empty.waiting")}
       next={[
         {

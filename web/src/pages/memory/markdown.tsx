@@ -4,7 +4,7 @@ import { useQuery } from "@tanstack/react-query";
 import { Copy, Download, FileText } from "lucide-react";
 import { useLiveEvent } from "../../app/live.tsx";
 import { ProblemCard } from "../../app/problems.tsx";
-import { useQuipu } from "../../app/session.tsx";
+import { useQuipu } from "../../app/sign-in.tsx";
 import { t } from "../../i18n/index.ts";
 import { Button } from "../../ui/button.tsx";
 import { classes } from "../../ui/classes.ts";
@@ -12,7 +12,7 @@ import { EmptyState } from "../../ui/empty-state.tsx";
 import { Select } from "../../ui/select.tsx";
 import { Skeleton } from "../../ui/skeleton.tsx";
 import { showToast } from "../../ui/toast.tsx";
-import { saveFile } from "./save-file.ts";
+import { saveFile } from "../../ui/save-file.ts";
 
 export function Markdown({
   file,
@@ -102,7 +102,7 @@ function FileShown({ file }: { file: VaultFile }) {
           </Button>
           <Button
             small
-            onClick={() => saveFile(file.path.split("/").at(-1) ?? file.path, file.content)}
+            onClick={() => saveFile(file.path.split("/").at(-1) ?? file.path, file.content, "text/markdown")}
           >
             <Download size={14} aria-hidden />
             {t("memory.md.download")}

@@ -2,7 +2,7 @@
 import { type ContextView, QuipuError, type RetrievalView, type SearchAnswer } from "@quipu/client";
 import { useQuery } from "@tanstack/react-query";
 import { usePreferences } from "../../app/preferences.ts";
-import { useQuipu, useSession } from "../../app/session.tsx";
+import { useQuipu, useSignIn } from "../../app/sign-in.tsx";
 import { curl, retrieveBody, searchBody } from "./ask.ts";
 import type { Setting } from "./search.ts";
 
@@ -44,7 +44,7 @@ export function useTrace(id: string, wanted: boolean) {
 
 /** The commands that ask the same of this server. */
 export function useCommands(query: string, setting: Setting): { retrieve: string; search: string } {
-  const { user, local } = useSession();
+  const { user, local } = useSignIn();
   const timezone = useTimezone();
   const from = {
     origin: location.origin,

@@ -3,7 +3,7 @@ import type { ReviewItem, Written } from "@quipu/client";
 import { useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { useLiveEvent } from "../../app/live.tsx";
-import { useQuipu } from "../../app/session.tsx";
+import { useQuipu } from "../../app/sign-in.tsx";
 import { useAct, useUndoLatest } from "../../app/undo.tsx";
 import { t } from "../../i18n/index.ts";
 import type { Consent } from "./consent.ts";

@@ -3,7 +3,7 @@ import type { DomainView } from "@quipu/client";
 import { useQueryClient } from "@tanstack/react-query";
 import { useMemo, useState } from "react";
 import { sentenceOf } from "../../app/problems.tsx";
-import { useQuipu, useSession } from "../../app/session.tsx";
+import { useQuipu, useSignIn } from "../../app/sign-in.tsx";
 import { useDomains } from "../../data/domains.ts";
 import { usePasses } from "../../data/sources.ts";
 import { t } from "../../i18n/index.ts";
@@ -23,7 +23,7 @@ export interface Consent {
  */
 export function useConsent(wanted: boolean): Consent {
   const quipu = useQuipu();
-  const { user } = useSession();
+  const { user } = useSignIn();
   const queries = useQueryClient();
   const domains = useDomains();
   const passes = usePasses();

@@ -4,7 +4,7 @@ import { useNavigate } from "@tanstack/react-router";
 import { FileQuestion, Trash2 } from "lucide-react";
 import { Fragment, useMemo, useState } from "react";
 import { ProblemCard } from "../../app/problems.tsx";
-import { useQuipu } from "../../app/session.tsx";
+import { useQuipu } from "../../app/sign-in.tsx";
 import { useShortcuts } from "../../app/shortcuts.tsx";
 import { useAct } from "../../app/undo.tsx";
 import { useTurns } from "../../data/sessions.ts";

@@ -6,7 +6,7 @@ import { ArchiveRestore, MessagesSquare, Trash2 } from "lucide-react";
 import { useEffect, useRef, useState } from "react";
 import { usePreferences } from "../../app/preferences.ts";
 import { ProblemCard, sentenceOf } from "../../app/problems.tsx";
-import { useQuipu, useSession } from "../../app/session.tsx";
+import { useQuipu, useSignIn } from "../../app/sign-in.tsx";
 import { useShortcuts } from "../../app/shortcuts.tsx";
 import { curl } from "../../data/curl.ts";
 import { useSessions } from "../../data/sessions.ts";
@@ -114,7 +114,7 @@ function All() {
   const now = useNow();
   const { timeZone } = usePreferences();
   const { trash } = useSessionActs();
-  const { user } = useSession();
+  const { user } = useSignIn();
   if (sessions.error) {
     return <ProblemCard error={sessions.error} retry={() => void sessions.refetch()} />;
   }

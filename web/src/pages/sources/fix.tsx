@@ -6,7 +6,7 @@ import type { MemoryView, Written } from "@quipu/client";
 import { Link } from "@tanstack/react-router";
 import { Check } from "lucide-react";
 import { type KeyboardEvent, useRef, useState } from "react";
-import { useQuipu } from "../../app/session.tsx";
+import { useQuipu } from "../../app/sign-in.tsx";
 import { useAct } from "../../app/undo.tsx";
 import { answersIn, useUsage } from "../../data/sources.ts";
 import { t } from "../../i18n/index.ts";

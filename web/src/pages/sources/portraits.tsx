@@ -3,7 +3,7 @@ import type { PortraitView, SentenceView } from "@quipu/client";
 import { Link } from "@tanstack/react-router";
 import { Waypoints } from "lucide-react";
 import { ProblemCard } from "../../app/problems.tsx";
-import { useSession } from "../../app/session.tsx";
+import { useSignIn } from "../../app/sign-in.tsx";
 import { curl } from "../../data/curl.ts";
 import { useMemories } from "../../data/memories.ts";
 import { usePortraits } from "../../data/sources.ts";
@@ -24,7 +24,7 @@ const TEMPLATE = "template";
 
 export function Portraits({ only }: { only?: string }) {
   const portraits = usePortraits();
-  const { user } = useSession();
+  const { user } = useSignIn();
   if (portraits.error) {
     return <ProblemCard error={portraits.error} retry={() => void portraits.refetch()} />;
   }
