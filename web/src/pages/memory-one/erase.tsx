@@ -13,9 +13,9 @@ import { t } from "../../i18n/index.ts";
 import { Button } from "../../ui/button.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
 import { Field, Input } from "../../ui/field.tsx";
+import { saveFile } from "../../ui/save-file.ts";
 import { Spinner } from "../../ui/spinner.tsx";
 import { Time } from "../../ui/time.tsx";
-import { saveFile } from "../memory/save-file.ts";
 
 export function Erase({
   memory,

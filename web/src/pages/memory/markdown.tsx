@@ -9,10 +9,10 @@ import { t } from "../../i18n/index.ts";
 import { Button } from "../../ui/button.tsx";
 import { classes } from "../../ui/classes.ts";
 import { EmptyState } from "../../ui/empty-state.tsx";
+import { saveFile } from "../../ui/save-file.ts";
 import { Select } from "../../ui/select.tsx";
 import { Skeleton } from "../../ui/skeleton.tsx";
 import { showToast } from "../../ui/toast.tsx";
-import { saveFile } from "../../ui/save-file.ts";
 
 export function Markdown({
   file,
@@ -102,7 +102,9 @@ function FileShown({ file }: { file: VaultFile }) {
           </Button>
           <Button
             small
-            onClick={() => saveFile(file.path.split("/").at(-1) ?? file.path, file.content, "text/markdown")}
+            onClick={() =>
+              saveFile(file.path.split("/").at(-1) ?? file.path, file.content, "text/markdown")
+            }
           >
             <Download size={14} aria-hidden />
             {t("memory.md.download")}
