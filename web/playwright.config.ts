@@ -2,7 +2,8 @@ import { defineConfig } from "@playwright/test";
 
 /** A real browser against the real server; `run-tests` starts the server and says where it is. */
 export default defineConfig({
-  testDir: "test/specs",
+  // The pictures of the documentation are taken only when they are asked for.
+  testDir: process.env.QUIPU_TOUR ? "test/tour" : "test/specs",
   outputDir: process.env.QUIPU_TEST_OUTPUT ?? "test-results",
   workers: Number(process.env.QUIPU_WORKERS ?? 2),
   timeout: 30_000,
