@@ -6,7 +6,7 @@ import { type FormEvent, useState } from "react";
 import { ProblemCard, sentenceOf } from "../../app/problems.tsx";
 import { useQuipu, useSignIn } from "../../app/sign-in.tsx";
 import { useDomains } from "../../data/domains.ts";
-import { type InForce, usePolicy, useSayPolicy } from "../../data/policy.ts";
+import { usePolicy, useSayPolicy } from "../../data/policy.ts";
 import { known, t } from "../../i18n/index.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { Button } from "../../ui/button.tsx";
@@ -65,7 +65,6 @@ function Domain({ domain }: { domain: DomainView }) {
   const open = !domain.requires_opt_in || Boolean(domain.opted_in_at);
   const own = policy.data?.user.domains as Record<string, string> | null | undefined;
   const chosen = own?.[domain.name] ?? "same";
-  const everywhere = (policy.data?.in_force as unknown as InForce | undefined)?.admission;
 
   const turn = async (wanted: boolean, silent = false) => {
     const put = (view: DomainView) =>
@@ -126,34 +125,24 @@ function Domain({ domain }: { domain: DomainView }) {
           </>
         )}
       </div>
-      <div className="w-60 max-sm:w-full">
-        {open && (
+      {open && (
+        <div className="w-60 max-sm:w-full">
           <Select
             label={t("settings.domains.admission", { name })}
             value={chosen}
             onChange={admit}
             choices={[
-              {
-                value: "same",
-                text: t("settings.domains.same", {
-                  how: everywhere === undefined ? "" : admissionWords(everywhere),
-                }),
-              },
+              { value: "same", text: t("settings.domains.same") },
               ...ADMISSIONS.map((value) => ({
                 value: value as string,
                 text: t(`settings.admission.${value}`),
               })),
             ]}
           />
-        )}
-      </div>
+        </div>
+      )}
     </li>
   );
-}
-
-function admissionWords(value: string): string {
-  const key = `settings.admission.short.${value}`;
-  return known(key) ? t(key) : value;
 }
 
 function AddDomain({
