@@ -43,9 +43,11 @@ export default function MemoryPage() {
   const text = useDeferredValue(typed);
   const set = useSet(search, text);
   const names = useDomainNames();
-  const then = thenOf(search);
   const tab = tabOf(search);
   const view = search.view ?? "list";
+  // The files are those of today, and all of them.
+  const files = view === "markdown";
+  const then = files ? undefined : thenOf(search);
 
   const change = useCallback(
     (part: Partial<MemorySearch>, replace = true) =>
@@ -156,6 +158,7 @@ export default function MemoryPage() {
                 <IconButton
                   label={t("memory.past.title")}
                   shortcut="t"
+                  disabled={files}
                   aria-pressed={looking || then !== undefined}
                   onClick={() => (then ? back() : setLooking(!looking))}
                 >
@@ -189,55 +192,59 @@ export default function MemoryPage() {
                   label: t(`memory.tab.${one}`),
                   count: set.counts[one],
                 }))}
-                onChange={(next) => change(searchOf(next))}
+                onChange={(next) =>
+                  change({ ...searchOf(next), view: files ? undefined : search.view })
+                }
               >
-                {(looking || then) && (
+                {(looking || then) && !files && (
                   <Suspense>
                     <TimeSliders all={set.all} then={then} onThen={change} onClose={back} />
                   </Suspense>
                 )}
                 {then && <PastBanner then={then} onBack={back} />}
-                <div className="flex items-center gap-x-2 gap-y-1.5 px-4 py-2 max-md:flex-col max-md:items-stretch sm:px-6">
-                  <SearchBox
-                    box={box}
-                    text={typed}
-                    onText={(next) => {
-                      setTyped(next);
-                      if (!next) change({ how: undefined, text: undefined });
-                    }}
-                    meaning={search.how === "meaning"}
-                    onMeaning={(by) =>
-                      change({ how: by ? "meaning" : undefined, text: typed || undefined })
-                    }
-                    onLeave={() => marks.go(marks.current ?? marks.order[0])}
-                  />
-                  <div className="flex flex-wrap items-center gap-1.5 max-md:-mx-4 max-md:flex-nowrap max-md:overflow-x-auto max-md:px-4">
-                    <FilterChips
-                      all={set.all}
-                      search={search}
-                      change={change}
-                      standing={tab !== "forgotten" && tab !== "trashed"}
+                {!files && (
+                  <div className="flex items-center gap-x-2 gap-y-1.5 px-4 py-2 max-md:flex-col max-md:items-stretch sm:px-6">
+                    <SearchBox
+                      box={box}
+                      text={typed}
+                      onText={(next) => {
+                        setTyped(next);
+                        if (!next) change({ how: undefined, text: undefined });
+                      }}
+                      meaning={search.how === "meaning"}
+                      onMeaning={(by) =>
+                        change({ how: by ? "meaning" : undefined, text: typed || undefined })
+                      }
+                      onLeave={() => marks.go(marks.current ?? marks.order[0])}
                     />
-                    {view === "list" && search.how !== "meaning" && (
-                      <FilterMenu
-                        name={t("memory.groupBy")}
-                        value={search.group}
-                        any={t("memory.field.category")}
-                        choices={[{ value: "domain", text: t("memory.field.domain") }]}
-                        onChange={(group) => change({ group })}
+                    <div className="flex flex-wrap items-center gap-1.5 max-md:-mx-4 max-md:flex-nowrap max-md:overflow-x-auto max-md:px-4">
+                      <FilterChips
+                        all={set.all}
+                        search={search}
+                        change={change}
+                        standing={tab !== "forgotten" && tab !== "trashed"}
                       />
-                    )}
-                    {view === "timeline" && (
-                      <FilterMenu
-                        name={t("memory.by.name")}
-                        value={search.by}
-                        any={t("memory.by.true")}
-                        choices={[{ value: "learned", text: t("memory.by.learned") }]}
-                        onChange={(by) => change({ by })}
-                      />
-                    )}
+                      {view === "list" && search.how !== "meaning" && (
+                        <FilterMenu
+                          name={t("memory.groupBy")}
+                          value={search.group}
+                          any={t("memory.field.category")}
+                          choices={[{ value: "domain", text: t("memory.field.domain") }]}
+                          onChange={(group) => change({ group })}
+                        />
+                      )}
+                      {view === "timeline" && (
+                        <FilterMenu
+                          name={t("memory.by.name")}
+                          value={search.by}
+                          any={t("memory.by.true")}
+                          choices={[{ value: "learned", text: t("memory.by.learned") }]}
+                          onChange={(by) => change({ by })}
+                        />
+                      )}
+                    </div>
                   </div>
-                </div>
+                )}
                 <SelectionBar byId={set.byId} />
                 <div className="flex min-h-0 flex-1">
                   <div className="flex min-h-0 min-w-0 flex-1 flex-col">

@@ -92,7 +92,8 @@ export const Row = memo(function Row(props: RowProps) {
           </span>
           {rail && <Rail />}
           <span className="flex min-w-0 flex-1 flex-col gap-x-3 gap-y-1 py-1.5 md:flex-row md:items-center">
-            <span className="flex min-w-0 flex-1 flex-col">
+            {/* Words of either direction begin where the page begins; within them each keeps its own. */}
+            <span className="flex min-w-0 flex-1 flex-col text-left rtl:text-right">
               <span dir="auto" className="line-clamp-2 md:line-clamp-1">
                 {memory.content}
               </span>
