@@ -27,7 +27,7 @@ export function Select<T extends string>({
         aria-label={label}
         className={`${INPUT} inline-flex h-control items-center justify-between gap-2 text-start`}
       >
-        <Base.Value className="min-w-0 truncate" />
+        <Base.Value className="min-w-0 flex-1 truncate" />
         <Base.Icon className="text-muted">
           <ChevronsUpDown size={14} aria-hidden />
         </Base.Icon>

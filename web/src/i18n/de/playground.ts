@@ -144,7 +144,7 @@ export const playground: Translation["playground"] = {
   "compare.on": "Vergleichen",
   "compare.off": "Nicht mehr vergleichen",
   "compare.title": "Verglichen",
-  "compare.used": "Verbrauchtes Budget",
+  "compare.used": "Verbraucht",
   "compare.baseline": "Grundlage, Tokens",
   "compare.dynamic": "Dynamisch, Tokens",
   "compare.in": "Zeilen im Prompt",

@@ -167,8 +167,16 @@ export function byDomain(
   const largest = [...sizes].sort(([a, m], [b, n]) => n - m || a.localeCompare(b));
   const names = largest.slice(0, SHOWN).map(([name]) => name);
   const series = (name: string, own: (domain: string | null | undefined) => boolean): Series => {
-    const saved = memories.filter((one) => own(one.domain)).map((one) => one.created_at);
-    return { name, values: days.map((day) => saved.filter((at) => at.slice(0, 10) <= day).length) };
+    const saved = memories
+      .filter((one) => own(one.domain))
+      .map((one) => one.created_at.slice(0, 10));
+    saved.sort();
+    let soFar = 0;
+    const values = days.map((day) => {
+      while (soFar < saved.length && (saved[soFar] ?? "") <= day) soFar += 1;
+      return soFar;
+    });
+    return { name, values };
   };
   return {
     id: "by-domain",

@@ -17,6 +17,7 @@ import { ChartCard } from "./chart-card.tsx";
 import { byDomain, type Headline, headlines, isEmpty, sectionsOf } from "./charts.ts";
 import { TopDomains } from "./domains.tsx";
 import { type Figures, useFigures } from "./figures.ts";
+import { Patterns } from "./plot.tsx";
 import { RANGES } from "./search.ts";
 
 const route = getRouteApi("/insights");
@@ -105,6 +106,7 @@ function Shown({ figures, tables }: { figures: Figures; tables: boolean }) {
   }
   return (
     <div className="flex flex-col gap-8">
+      <Patterns />
       <Headlines all={headlines(figures.days)} />
       {sections.map((section, which) => (
         <section key={section.title} aria-label={section.title} className="flex flex-col gap-3">

@@ -2,7 +2,7 @@
  * A chart, drawn. One day is always told in numbers: the pointer or the arrow keys choose it. What tells
  * the series apart is the pattern and the dash as much as the colour.
  */
-import { type KeyboardEvent, type PointerEvent, useEffect, useId, useRef, useState } from "react";
+import { type KeyboardEvent, type PointerEvent, useEffect, useRef, useState } from "react";
 import { t } from "../../i18n/index.ts";
 import { classes } from "../../ui/classes.ts";
 import { type Chart, count, dayName, top } from "./charts.ts";
@@ -128,57 +128,47 @@ interface Drawing {
   y: (value: number) => number;
 }
 
+/** One path for each series: ninety days of many charts would be thousands of elements. */
 function Columns({ chart, band, y }: Drawing) {
-  const id = useId().replace(/[^\w-]/g, "");
   const gap = band > 8 ? 3 : band > 4 ? 1 : 0;
-  return (
-    <>
-      <Patterns id={id} />
-      {chart.days.map((day, at) => {
-        let below = 0;
-        return (
-          <g key={day}>
-            {chart.series.map(({ name, values }, which) => {
-              const value = values[at] ?? 0;
-              if (value <= 0) return null;
-              const from = below;
-              below += value;
-              return (
-                <rect
-                  key={name}
-                  x={at * band + gap / 2}
-                  y={y(below)}
-                  width={Math.max(0.5, band - gap)}
-                  height={Math.max(1, y(from) - y(below))}
-                  fill={which === 0 ? undefined : `url(#${id}-${which})`}
-                  className={which === 0 ? FILLS[0] : undefined}
-                />
-              );
-            })}
-          </g>
-        );
-      })}
-    </>
-  );
+  const below = chart.days.map(() => 0);
+  return chart.series.map(({ name, values }, which) => {
+    const bars = values.map((value, at) => {
+      if (!value || value < 0) return "";
+      const from = below[at] ?? 0;
+      below[at] = from + value;
+      const height = Math.max(1, y(from) - y(from + value));
+      const across = Math.max(0.5, band - gap);
+      return `M${at * band + gap / 2} ${y(from + value)}h${across}v${height}h${-across}z`;
+    });
+    return <path key={name} d={bars.join("")} {...filled(which)} />;
+  });
 }
 
-/** The first series is plain; the others are hatched, dotted and crossed. */
-function Patterns({ id }: { id: string }) {
+/** The first series is plain; the others are hatched, dotted and lined. */
+function filled(which: number) {
+  return which === 0 ? { className: FILLS[0] } : { fill: `url(#insights-pattern-${which})` };
+}
+
+/** What the columns are filled with, once for all charts of the page. */
+export function Patterns() {
   return (
-    <defs>
-      <pattern id={`${id}-1`} width="5" height="5" patternUnits="userSpaceOnUse">
-        <rect width="5" height="5" className="fill-good-soft" />
-        <path d="M-1 6L6 -1M-1 1L1 -1M4 6L6 4" strokeWidth="1.6" className="stroke-good" />
-      </pattern>
-      <pattern id={`${id}-2`} width="5" height="5" patternUnits="userSpaceOnUse">
-        <rect width="5" height="5" className="fill-warn-soft" />
-        <circle cx="2.5" cy="2.5" r="1.3" className="fill-warn" />
-      </pattern>
-      <pattern id={`${id}-3`} width="4" height="4" patternUnits="userSpaceOnUse">
-        <rect width="4" height="4" className="fill-surface" />
-        <path d="M0 2H4" strokeWidth="1.2" className="stroke-strong-line" />
-      </pattern>
-    </defs>
+    <svg aria-hidden="true" width="0" height="0" className="absolute">
+      <defs>
+        <pattern id="insights-pattern-1" width="5" height="5" patternUnits="userSpaceOnUse">
+          <rect width="5" height="5" className="fill-good-soft" />
+          <path d="M-1 6L6 -1M-1 1L1 -1M4 6L6 4" strokeWidth="1.6" className="stroke-good" />
+        </pattern>
+        <pattern id="insights-pattern-2" width="5" height="5" patternUnits="userSpaceOnUse">
+          <rect width="5" height="5" className="fill-warn-soft" />
+          <circle cx="2.5" cy="2.5" r="1.3" className="fill-warn" />
+        </pattern>
+        <pattern id="insights-pattern-3" width="4" height="4" patternUnits="userSpaceOnUse">
+          <rect width="4" height="4" className="fill-surface" />
+          <path d="M0 2H4" strokeWidth="1.2" className="stroke-strong-line" />
+        </pattern>
+      </defs>
+    </svg>
   );
 }
 
@@ -258,7 +248,6 @@ function Days({ chart, band, at }: { chart: Chart; band: number; at: number }) {
 
 /** The sign of a series, as it is drawn. */
 export function Sign({ chart, which }: { chart: Chart; which: number }) {
-  const id = useId().replace(/[^\w-]/g, "");
   return (
     <svg aria-hidden="true" width="14" height="10" className="shrink-0">
       {chart.kind === "lines" ? (
@@ -272,16 +261,7 @@ export function Sign({ chart, which }: { chart: Chart; which: number }) {
           className={STROKES[which]}
         />
       ) : (
-        <>
-          <Patterns id={id} />
-          <rect
-            x="2"
-            width="10"
-            height="10"
-            fill={which === 0 ? undefined : `url(#${id}-${which})`}
-            className={which === 0 ? FILLS[0] : undefined}
-          />
-        </>
+        <rect x="2" width="10" height="10" {...filled(which)} />
       )}
     </svg>
   );

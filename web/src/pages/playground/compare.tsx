@@ -41,7 +41,11 @@ export function Compared({ query, a, b }: { query: string; a: Setting; b: Settin
           rows={rows}
           rowKey={(row) => row.name}
           columns={[
-            { key: "name", title: "", cell: (row) => row.name },
+            {
+              key: "name",
+              title: "",
+              cell: (row) => <span className="[overflow-wrap:normal]">{row.name}</span>,
+            },
             { key: "a", title: NAMES[0], number: true, cell: (row) => row.of(one) },
             { key: "b", title: NAMES[1], number: true, cell: (row) => row.of(two) },
           ]}
