@@ -131,6 +131,36 @@ test("the deck by pointer on a phone", async ({ page, quipu }) => {
   await expect(page.getByRole("switch")).toHaveCount(4);
 });
 
+test("a card is swiped away by touch", async ({ page, quipu }) => {
+  await quipu.memories.propose("Prefers an aisle seat");
+  await quipu.memories.propose("Plays the cello");
+  await page.setViewportSize({ width: 390, height: 844 });
+  await open(page, "/review");
+  const swipe = async (by: number) => {
+    const touch = (x: number) => ({
+      pointerType: "touch",
+      clientX: x,
+      clientY: 300,
+      bubbles: true,
+    });
+    await card(page).dispatchEvent("pointerdown", touch(200));
+    for (const part of [0.3, 0.7, 1]) {
+      await card(page).dispatchEvent("pointermove", touch(200 + by * part));
+    }
+    await card(page).dispatchEvent("pointerup", touch(200 + by));
+  };
+  await expect(card(page)).toContainText("Plays the cello");
+  await swipe(40);
+  await expect(card(page)).toContainText("Plays the cello");
+  await swipe(140);
+  await expect(card(page)).toContainText("Prefers an aisle seat");
+  await swipe(-140);
+  await expect(page.getByText("1 kept, 1 forgotten")).toBeVisible();
+  expect((await quipu.memories.list({}).all()).map((one) => one.content)).toEqual([
+    "Plays the cello",
+  ]);
+});
+
 test("what the server refuses lies on the deck again", async ({ page, quipu, allowed }) => {
   await quipu.memories.propose("Prefers an aisle seat");
   await open(page, "/review");

@@ -229,16 +229,25 @@ test("what somebody wrote stays text", async ({ page, quipu }) => {
   await expect(page).toHaveTitle("Sources · Quipu");
 });
 
-test("German, and right to left", async ({ page, quipu }) => {
-  await live(quipu);
-  await page.addInitScript(() =>
-    localStorage.setItem("quipu.preferences", JSON.stringify({ language: "xx-RTL" })),
-  );
-  await open(page, "/sources?session=tax&turn=1");
-  await expect(page.getByRole("article").first()).toBeVisible();
-  await axe(page);
-  await screens(page, "sources-rtl");
-});
+for (const language of ["de", "xx-RTL"]) {
+  test(`every level in another language: ${language}`, async ({ page, quipu }) => {
+    const { answer } = await live(quipu);
+    await page.addInitScript(
+      (chosen) => localStorage.setItem("quipu.preferences", JSON.stringify({ language: chosen })),
+      language,
+    );
+    for (const [name, path] of [
+      ["chat", "/sources?session=tax&turn=1"],
+      ["why", `/sources?session=dinner&turn=${answer}&why=true`],
+      ["review", "/review"],
+    ] as const) {
+      await open(page, path);
+      await expect(page.locator("main mark").first()).toBeVisible();
+      await axe(page);
+      await screens(page, `${name}-${language}`);
+    }
+  });
+}
 
 test("an empty memory teaches", async ({ page }) => {
   await open(page, "/sources");

@@ -36,7 +36,7 @@ export const review: Translation["review"] = {
   progress: "Wie weit du bist",
   place: "{at, number} von {of, number}",
   because: "Warum:",
-  since: "seit",
+  since: "seit {day}",
   confirmed: "bestätigt",
   sources: "Quellen",
 

@@ -34,7 +34,7 @@ export const review = {
   progress: "How far you are",
   place: "{at, number} of {of, number}",
   because: "Why:",
-  since: "since",
+  since: "since {day}",
   confirmed: "confirmed",
   sources: "Sources",
 

@@ -2,6 +2,7 @@
 import type { MemoryView } from "@quipu/client";
 import { Link } from "@tanstack/react-router";
 import { type KeyboardEvent, useState } from "react";
+import { usePreferences } from "../../app/preferences.ts";
 import { t } from "../../i18n/index.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { Button } from "../../ui/button.tsx";
@@ -9,7 +10,7 @@ import { Field, Textarea } from "../../ui/field.tsx";
 import { Kbd } from "../../ui/kbd.tsx";
 import { Tier } from "../../ui/standing.tsx";
 import { Switch } from "../../ui/switch.tsx";
-import { Time } from "../../ui/time.tsx";
+import { day, Time } from "../../ui/time.tsx";
 import { Grounds, LINK } from "../sources/grounds.tsx";
 import type { Card } from "./deck.ts";
 import { domainWords } from "./words.ts";
@@ -59,14 +60,18 @@ export function CardFace({
 }
 
 function Meta({ memory }: { memory: MemoryView }) {
+  const { timeZone } = usePreferences();
   return (
     <div className="flex flex-wrap items-center gap-x-3 gap-y-1.5 text-[0.8125rem] text-muted">
       {memory.domain && <Badge>{memory.domain}</Badge>}
       <Tier tier={memory.tier} />
-      <span>
-        {memory.last_confirmed_at ? t("review.confirmed") : t("review.since")}{" "}
-        <Time at={memory.last_confirmed_at ?? memory.valid_from} />
-      </span>
+      {memory.last_confirmed_at ? (
+        <span>
+          {t("review.confirmed")} <Time at={memory.last_confirmed_at} />
+        </span>
+      ) : (
+        <span>{t("review.since", { day: day(memory.valid_from, timeZone) })}</span>
+      )}
       <Link to="/sources" search={{ memory: memory.id }} className={LINK}>
         {t("review.sources")}
       </Link>

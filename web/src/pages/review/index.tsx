@@ -19,6 +19,7 @@ import { CardFace } from "./card.tsx";
 import { useConsent } from "./consent.ts";
 import { type Card, cardsOf, KINDS, type Kind, left } from "./deck.ts";
 import { Summary } from "./summary.tsx";
+import { useSwipe } from "./swipe.ts";
 
 const route = getRouteApi("/review");
 
@@ -150,6 +151,9 @@ function Deck({
     },
     edit: { keys: "e", label: t("review.act.edit"), run: () => setEditing(card.id) },
   };
+  const swipe = useSwipe(
+    sides || consent || isEditing ? null : { left: acts.forget.run, right: acts.keep.run },
+  );
   useShortcuts(t("review.title"), [
     ...(sides || consent ? [] : [acts.keep]),
     ...(sides ? [] : [acts.forget]),
@@ -187,7 +191,9 @@ function Deck({
         key={card.id}
         tabIndex={-1}
         aria-labelledby="review-question"
-        className="rounded-card border bg-surface outline-none transition duration-150 starting:translate-y-1 starting:opacity-0"
+        {...swipe.handlers}
+        style={swipe.shift ? { translate: `${swipe.shift}px`, transition: "none" } : undefined}
+        className="touch-pan-y rounded-card border bg-surface outline-none transition duration-150 motion-reduce:translate-none! starting:translate-y-1 starting:opacity-0"
       >
         <header className="flex min-h-11 flex-wrap items-center gap-x-3 gap-y-1 border-b px-5 py-2">
           <h2 id="review-question" className="min-w-0 flex-1 font-medium">
