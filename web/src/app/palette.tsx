@@ -17,7 +17,7 @@ import { classes } from "../ui/classes.ts";
 import { Kbd } from "../ui/kbd.tsx";
 import { pagesFor } from "./pages.ts";
 import { useQuipu, useSession } from "./session.tsx";
-import { useActiveShortcuts, useShortcuts } from "./shortcuts.tsx";
+import { type Shortcut, useActiveShortcuts, useShortcuts } from "./shortcuts.tsx";
 
 interface Entry {
   id: string;
@@ -173,16 +173,16 @@ function useEntries(text: string): { entries: Entry[]; searching: boolean } {
     keys: `g ${letter}`,
     run: () => void navigate({ to }),
   }));
-  const commands: Entry[] = scopes
-    .flatMap((scope) => scope.shortcuts)
-    .filter((one) => !one.quiet)
-    .map((one) => ({
-      id: `key ${one.keys}`,
-      section: t("shell.palette.commands"),
-      text: one.label,
-      keys: one.keys,
-      run: one.run,
-    }));
+  const listed = scopes.flatMap((scope) => scope.shortcuts).filter((one) => !one.quiet);
+  const command = (scope: string) => (one: Shortcut) => ({
+    id: `key ${one.keys}`,
+    section: scope,
+    text: one.label,
+    keys: one.keys,
+    run: one.run,
+  });
+  const first = listed.filter((one) => one.first).map(command(t("shell.palette.here")));
+  const commands = listed.filter((one) => !one.first).map(command(t("shell.palette.commands")));
   const memories: Entry[] = (asked.length > 1 ? (found.data?.memories ?? []) : []).map(
     ({ memory }) => ({
       id: memory.id,
@@ -191,6 +191,6 @@ function useEntries(text: string): { entries: Entry[]; searching: boolean } {
       run: () => void navigate({ to: "/memory/$id", params: { id: memory.id } }),
     }),
   );
-  const named = [...pages, ...commands].filter((entry) => fits(entry.text));
+  const named = [...first, ...pages, ...commands].filter((entry) => fits(entry.text));
   return { entries: [...named, ...memories], searching: found.isFetching };
 }

@@ -17,6 +17,8 @@ export interface Shortcut {
   inDialogs?: boolean;
   /** Not in the palette: it makes no sense without the key. */
   quiet?: boolean;
+  /** Before everything else in the palette, so that Enter alone runs it. */
+  first?: boolean;
 }
 
 interface Registered {

@@ -67,6 +67,7 @@ export const shell: Translation["shell"] = {
   "keys.then": "dann",
 
   "palette.placeholder": "Erinnerungen suchen, Seite öffnen, Befehl ausführen",
+  "palette.here": "Hier",
   "palette.go": "Gehe zu",
   "palette.commands": "Befehle",
   "palette.memories": "Erinnerungen",

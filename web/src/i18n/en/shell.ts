@@ -65,6 +65,7 @@ export const shell = {
   "keys.then": "then",
 
   "palette.placeholder": "Search memories, go to a page, run a command",
+  "palette.here": "Here",
   "palette.go": "Go to",
   "palette.commands": "Commands",
   "palette.memories": "Memories",
