@@ -1,17 +1,159 @@
-/** A reference assistant that shows what it remembers and uses. */
+/** A reference assistant on the gateway, that shows what it remembers and what it uses. */
+import { useParams, useSearch } from "@tanstack/react-router";
 import { MessagesSquare } from "lucide-react";
+import { useCallback, useEffect, useRef, useState } from "react";
+import { ProblemCard } from "../../app/problems.tsx";
+import type { Mode } from "../../data/gateway.ts";
+import { useSessions } from "../../data/sessions.ts";
 import { t } from "../../i18n/index.ts";
+import { Drawer } from "../../ui/drawer.tsx";
 import { EmptyState } from "../../ui/empty-state.tsx";
-import { Page } from "../../ui/page.tsx";
+import { Select } from "../../ui/select.tsx";
+import { Spinner } from "../../ui/spinner.tsx";
+import { About, Beginning } from "./beginning.tsx";
+import { Composer } from "./composer.tsx";
+import { isGuide, useAbout, useConversation, useSay } from "./conversation.ts";
+import { ChatHeader } from "./header.tsx";
+import { useChatKeys } from "./keys.ts";
+import { keepDraft, stopAnswer } from "./live.ts";
+import { useModels } from "./models.ts";
+import { RoundsView } from "./rounds-view.tsx";
+import { Sidebar } from "./sidebar.tsx";
+import { useTitle, useTitlesKeptTrue } from "./titles.ts";
 
 export default function ChatPage() {
+  const session = useParams({ strict: false }).session ?? null;
+  const search = useSearch({ strict: false });
+  const mode: Mode = session === null ? (search.mode ?? "on") : "on";
+  // What is typed and scrolled belongs to one chat.
+  return <Chat key={`${session} ${mode}`} session={session} mode={mode} about={search.about} />;
+}
+
+function Chat({ session, mode, about }: { session: string | null; mode: Mode; about?: string }) {
+  const models = useModels();
+  const chat = useConversation(session, mode);
+  const memory = useAbout(about);
+  const say = useSay(session, mode, chat, models.model, memory.data);
+  const latest = useRef(say);
+  latest.current = say;
+  // It stays the same from word to word, or every round would be drawn anew with each.
+  const again = useCallback((words: string) => latest.current(words), []);
+  const field = useRef<HTMLTextAreaElement>(null);
+  const find = useRef<HTMLInputElement>(null);
+  const [drawer, setDrawer] = useState(false);
+  const [renaming, setRenaming] = useState<string | null>(null);
+  const view = useSessions().data?.find((one) => one.id === session);
+  const known = useTitle(view);
+  // A chat has its first words before they are kept.
+  const title = session !== null && !view?.turns ? (chat.rounds[0]?.asked ?? known) : known;
+  useTitlesKeptTrue();
+  const wide = () => matchMedia("(min-width: 64rem)").matches;
+  useChatKeys(
+    session,
+    title,
+    field,
+    () => (wide() ? find.current?.focus() : setDrawer(true)),
+    (id) => {
+      setRenaming(id);
+      if (!wide()) setDrawer(true);
+    },
+  );
+  useEffect(() => {
+    // The shell leads the focus to the page first. Phones would open their keyboard.
+    if (!matchMedia("(pointer: fine)").matches) return;
+    const timer = setTimeout(() => field.current?.focus(), 0);
+    return () => clearTimeout(timer);
+  }, []);
+  const suggest = (words: string) => {
+    keepDraft(chat.name, words);
+    setTyped((count) => count + 1);
+  };
+  const [typed, setTyped] = useState(0);
+  useEffect(() => {
+    if (typed > 0) field.current?.focus();
+  }, [typed]);
+  const side = (done?: () => void) => (
+    <Sidebar
+      open={session}
+      find={done ? undefined : find}
+      renaming={renaming}
+      rename={setRenaming}
+      done={done}
+    />
+  );
   return (
-    <Page title={t("chat.title")}>
-      <EmptyState
-        icon={<MessagesSquare size={20} aria-hidden />}
-        title={t("chat.empty.title")}
-        text={t("chat.empty.text")}
-      />
-    </Page>
+    <div className="flex min-h-0 flex-1">
+      <aside aria-label={t("chat.chats")} className="hidden w-64 shrink-0 border-e lg:block">
+        {side()}
+      </aside>
+      <div className="flex min-h-0 min-w-0 flex-1 flex-col">
+        <ChatHeader title={title} mode={mode} showChats={() => setDrawer(true)} />
+        {chat.missing ? (
+          <EmptyState
+            icon={<MessagesSquare size={20} aria-hidden />}
+            title={t("chat.missing")}
+            text={t("chat.missingText")}
+          />
+        ) : (
+          <>
+            {chat.error && (
+              <div className="mx-auto w-full max-w-3xl px-4 sm:px-6">
+                <ProblemCard error={chat.error} retry={() => void chat.refetch()} />
+              </div>
+            )}
+            {chat.pending && chat.rounds.length === 0 ? (
+              <div className="flex-1">
+                <Spinner page />
+              </div>
+            ) : chat.rounds.length > 0 ? (
+              <RoundsView rounds={chat.rounds} session={session} cut={chat.cut} again={again} />
+            ) : (
+              <Beginning
+                mode={mode}
+                guide={isGuide(models.model)}
+                about={memory.data}
+                suggest={suggest}
+              />
+            )}
+            <div className="mx-auto flex w-full max-w-3xl shrink-0 flex-col gap-1.5 px-4 pb-3 sm:px-6">
+              {about && <About id={about} memory={memory.data} error={memory.error} />}
+              {models.error && (
+                <ProblemCard error={models.error} retry={() => void models.refetch()} />
+              )}
+              <Composer
+                key={typed}
+                name={chat.name}
+                field={field}
+                answering={chat.answering}
+                ready={models.model !== undefined && (!about || memory.data !== undefined)}
+                send={again}
+                stop={() => stopAnswer(chat.name)}
+              >
+                {models.model && !isGuide(models.model) && (
+                  <div className="w-44 max-w-[45vw]">
+                    <Select
+                      label={t("chat.model")}
+                      value={models.model}
+                      choices={models.names.map((name) => ({ value: name, text: name }))}
+                      onChange={models.choose}
+                    />
+                  </div>
+                )}
+                {isGuide(models.model) && (
+                  <span className="truncate px-1.5 text-xs text-muted">{t("chat.guided")}</span>
+                )}
+              </Composer>
+              <p className="text-center text-xs text-faint">
+                {mode !== "on" && `${t(`chat.keeps.${mode}`)} `}
+                {t("chat.disclaimer")}
+              </p>
+            </div>
+          </>
+        )}
+      </div>
+      <Drawer open={drawer} onOpenChange={setDrawer} title={t("chat.chats")} side="start">
+        {side(() => setDrawer(false))}
+      </Drawer>
+    </div>
   );
 }

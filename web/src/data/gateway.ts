@@ -1,0 +1,154 @@
+/**
+ * The gateway, as a page of the console speaks to it: it asks for an answer and reads the stream, with
+ * what the model does with memory in between. The client speaks the API of memories; this is the other
+ * door, which streams what a POST is answered with.
+ */
+import { eventStream, type Quipu, QuipuError } from "@quipu/client";
+
+export interface Model {
+  id: string;
+  owned_by?: string;
+}
+
+export interface Message {
+  role: "system" | "user" | "assistant";
+  content: string;
+}
+
+/** How much memory a chat wants: all, only to be read, or none. */
+export type Mode = "on" | "read-only" | "off";
+
+export interface Ask {
+  model: string;
+  messages: readonly Message[];
+  mode: Mode;
+  session: string | null;
+  signal: AbortSignal;
+}
+
+/** A memory tool that a model called, while it runs or with what came of it. */
+export interface ToolEvent {
+  id: string;
+  name: string;
+  state: "running" | "done";
+  arguments?: Record<string, unknown>;
+  failed?: boolean;
+  message?: string;
+  result?: unknown;
+  took_ms?: number;
+}
+
+/** What comes of an answer, piece by piece. */
+export type Piece =
+  | { kind: "begun"; memories: number; retrieval: string | null; degraded: string[] }
+  | { kind: "words"; text: string }
+  | { kind: "tool"; tool: ToolEvent };
+
+/** The name of the guide that answers where no model is set. */
+export const GUIDE = "quipu/guide";
+
+export async function models(quipu: Quipu, signal: AbortSignal): Promise<Model[]> {
+  const response = await call(quipu, "/v1/models", { signal });
+  return ((await response.json()) as { data: Model[] }).data;
+}
+
+export async function* converse(quipu: Quipu, ask: Ask): AsyncGenerator<Piece, void, undefined> {
+  const headers: Record<string, string> = {
+    "content-type": "application/json",
+    accept: "text/event-stream",
+    "x-quipu-mode": ask.mode,
+    "x-quipu-tools": ask.mode === "off" ? "off" : "on",
+    "x-quipu-show": "tools",
+  };
+  if (ask.session !== null) headers["x-quipu-session"] = ask.session;
+  const body = JSON.stringify({ model: ask.model, messages: ask.messages, stream: true });
+  const response = await call(quipu, "/v1/chat/completions", {
+    method: "POST",
+    headers,
+    body,
+    signal: ask.signal,
+  });
+  yield begun(response.headers);
+  if (!response.body) return;
+  for await (const message of eventStream(chunks(response.body))) {
+    if (message.event === "quipu.tool") {
+      yield { kind: "tool", tool: JSON.parse(message.data) as ToolEvent };
+      continue;
+    }
+    if (!message.data || message.data === "[DONE]") continue;
+    const said = JSON.parse(message.data) as Chunk;
+    if (said.error) throw refusal(said.error, 502);
+    const text = said.choices?.[0]?.delta?.content;
+    if (text) yield { kind: "words", text };
+  }
+}
+
+/**
+ * Closes a chat, also from a page that is going away: such a request outlives its page, and unlike
+ * `sendBeacon` it can say whose chat it is.
+ */
+export function beacon(quipu: Quipu, session: string): void {
+  void call(quipu, "/api/beacon", {
+    method: "POST",
+    keepalive: true,
+    headers: { "content-type": "text/plain" },
+    body: JSON.stringify({ session_id: session, dirty: true }),
+    // Nobody waits for it; a chat that is not closed now is closed when it has been silent for long.
+  }).catch(() => undefined);
+}
+
+interface Chunk {
+  choices?: { delta?: { content?: string | null } }[];
+  error?: { message?: string; code?: string | number | null };
+}
+
+function begun(headers: Headers): Piece {
+  const degraded = headers.get("quipu-degraded");
+  return {
+    kind: "begun",
+    memories: Number(headers.get("quipu-memories") ?? 0),
+    retrieval: headers.get("quipu-retrieval"),
+    degraded: degraded ? degraded.split(/,\s*/) : [],
+  };
+}
+
+async function* chunks(body: ReadableStream<Uint8Array>): AsyncGenerator<Uint8Array> {
+  const reader = body.getReader();
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (done) return;
+    yield value;
+  }
+}
+
+async function call(quipu: Quipu, path: string, init: RequestInit): Promise<Response> {
+  const headers = new Headers(init.headers);
+  const { user } = quipu.settings;
+  if (user !== undefined) headers.set("x-quipu-user", bytes(user));
+  let response: Response;
+  try {
+    response = await fetch(quipu.url(path, {}), { ...init, headers });
+  } catch (cause) {
+    if (init.signal?.aborted) throw init.signal.reason;
+    throw new QuipuError({ code: "unreachable", title: "No answer" }, undefined, cause);
+  }
+  if (response.ok) return response;
+  const requestId = response.headers.get("quipu-request-id") ?? undefined;
+  const said = (await response.json().catch(() => ({}))) as Chunk;
+  throw refusal(said.error ?? {}, response.status, requestId);
+}
+
+/** An error in the shape of chat services, as the console's own. */
+function refusal(
+  { message, code }: { message?: string; code?: string | number | null },
+  status: number,
+  requestId?: string,
+): QuipuError {
+  const title = message || `The model answered ${status}`;
+  return new QuipuError({ code: String(code ?? "upstream"), title, status }, requestId);
+}
+
+/** Text as a header carries it: its UTF-8 bytes, each as one character. */
+function bytes(text: string): string {
+  return Array.from(new TextEncoder().encode(text), (byte) => String.fromCharCode(byte)).join("");
+}

@@ -1,0 +1,83 @@
+/** The head of a chat: what it is called and what it does with memory; on one line, also on phones. */
+import { useNavigate } from "@tanstack/react-router";
+import { BookmarkCheck, Ghost, PanelLeft } from "lucide-react";
+import { useEffect } from "react";
+import type { Mode } from "../../data/gateway.ts";
+import { t } from "../../i18n/index.ts";
+import { Badge } from "../../ui/badge.tsx";
+import { buttonClasses } from "../../ui/button.tsx";
+import { IconButton } from "../../ui/icon-button.tsx";
+import { Menu, MenuChoice } from "../../ui/menu.tsx";
+
+export function ChatHeader({
+  title,
+  mode,
+  showChats,
+}: {
+  title: string;
+  mode: Mode;
+  /** Opens the list of chats where there is no room for it beside this. */
+  showChats: () => void;
+}) {
+  useEffect(() => {
+    document.title = `${title} · Quipu`;
+  }, [title]);
+  return (
+    <header className="flex h-14 shrink-0 items-center gap-2 px-4 sm:px-6">
+      <span className="-ms-2 lg:hidden">
+        <IconButton label={t("chat.chats")} onClick={showChats}>
+          <PanelLeft size={16} aria-hidden className="rtl:-scale-x-100" />
+        </IconButton>
+      </span>
+      <h1 dir="auto" className="min-w-0 truncate text-base font-semibold tracking-tight">
+        {title}
+      </h1>
+      {mode !== "on" && (
+        <Badge tone="accent">
+          <Ghost size={12} aria-hidden />
+          {t("chat.incognito")}
+        </Badge>
+      )}
+      <span className="flex-1" />
+      <ModeMenu mode={mode} />
+    </header>
+  );
+}
+
+/** How much memory a chat has. Another choice is another chat: this one has been kept, or has not. */
+function ModeMenu({ mode }: { mode: Mode }) {
+  const navigate = useNavigate();
+  const Icon = mode === "on" ? BookmarkCheck : Ghost;
+  return (
+    <Menu
+      trigger={
+        <button type="button" className={buttonClasses("quiet", true)}>
+          <Icon size={15} aria-hidden />
+          <span className="max-sm:sr-only">{t(`chat.mode.${mode}`)}</span>
+        </button>
+      }
+    >
+      <MenuChoice<Mode>
+        label={t("chat.modeName")}
+        value={mode}
+        onChange={(chosen) => {
+          if (chosen === mode) return;
+          void navigate({ to: "/chat", search: chosen === "on" ? {} : { mode: chosen } });
+        }}
+        choices={[
+          {
+            value: "on",
+            text: t("chat.mode.on"),
+            icon: <BookmarkCheck size={14} aria-hidden />,
+          },
+          {
+            value: "read-only",
+            text: t("chat.mode.read-only"),
+            icon: <Ghost size={14} aria-hidden />,
+          },
+          { value: "off", text: t("chat.mode.off"), icon: <Ghost size={14} aria-hidden /> },
+        ]}
+      />
+    </Menu>
+  );
+}

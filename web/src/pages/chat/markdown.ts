@@ -1,0 +1,82 @@
+/**
+ * Reads the little of markdown that answers are written in: paragraphs, headings, lists, code, and words
+ * that stand out. Pure. Everything else stays as it was typed: there is no HTML, no picture and no link,
+ * because whoever wrote a memory may have a model repeat it.
+ */
+export type Inline =
+  | { kind: "text" | "strong" | "code"; text: string }
+  /** A mark of the prompt, such as `[m3]`, that stands for a memory. */
+  | { kind: "mark"; text: string }
+  | { kind: "memory"; text: string };
+
+export type Block =
+  | { kind: "paragraph" | "heading"; lines: Inline[][] }
+  | { kind: "list"; ordered: boolean; start: number; items: Inline[][][] }
+  | { kind: "code"; text: string };
+
+const FENCE = /^\s*(```|~~~)/;
+const HEADING = /^#{1,6}\s+(.*)$/;
+const ITEM = /^\s{0,8}(?:[-*•]|(\d{1,9})[.)])\s+(.*)$/;
+const PIECE = /`([^`\n]+)`|\*\*([^*\n]+)\*\*|\[(m\d{1,3})\]|\(?\b(mem_[0-9a-z]{26})\b\)?/g;
+
+export function blocks(text: string): Block[] {
+  const found: Block[] = [];
+  const lines = text.replace(/\r\n?/g, "\n").split("\n");
+  let open: Block | undefined;
+  for (let at = 0; at < lines.length; at++) {
+    const line = lines[at] ?? "";
+    const fence = FENCE.exec(line)?.[1];
+    if (fence) {
+      const code: string[] = [];
+      // An answer that is still coming may not have closed it yet.
+      while (++at < lines.length && !lines[at]?.trimStart().startsWith(fence)) {
+        code.push(lines[at] ?? "");
+      }
+      found.push({ kind: "code", text: code.join("\n") });
+      open = undefined;
+      continue;
+    }
+    const heading = HEADING.exec(line);
+    const item = ITEM.exec(line);
+    if (line.trim() === "") {
+      open = undefined;
+    } else if (heading) {
+      found.push({ kind: "heading", lines: [inlines(heading[1] ?? "")] });
+      open = undefined;
+    } else if (item) {
+      const ordered = item[1] !== undefined;
+      const last = found.at(-1);
+      const words = [inlines(item[2] ?? "")];
+      if (last?.kind === "list" && last.ordered === ordered) {
+        last.items.push(words);
+      } else {
+        found.push({ kind: "list", ordered, start: Number(item[1] ?? 1), items: [words] });
+      }
+      open = found.at(-1);
+    } else if (open?.kind === "list") {
+      open.items.at(-1)?.push(inlines(line.trim()));
+    } else if (open?.kind === "paragraph") {
+      open.lines.push(inlines(line));
+    } else {
+      open = { kind: "paragraph", lines: [inlines(line)] };
+      found.push(open);
+    }
+  }
+  return found;
+}
+
+export function inlines(line: string): Inline[] {
+  const found: Inline[] = [];
+  let from = 0;
+  for (const match of line.matchAll(PIECE)) {
+    if (match.index > from) found.push({ kind: "text", text: line.slice(from, match.index) });
+    const [whole, code, strong, mark, memory] = match;
+    if (code !== undefined) found.push({ kind: "code", text: code });
+    else if (strong !== undefined) found.push({ kind: "strong", text: strong });
+    else if (mark !== undefined) found.push({ kind: "mark", text: mark });
+    else if (memory !== undefined) found.push({ kind: "memory", text: memory });
+    from = match.index + whole.length;
+  }
+  if (from < line.length) found.push({ kind: "text", text: line.slice(from) });
+  return found;
+}

@@ -1,0 +1,198 @@
+/**
+ * The muted line under a reply that changed a memory: what happened, to which words, and Undo. It opens
+ * what changed and says when it applies. What it says comes from the operation, so it is the same after
+ * a reload, and also when it was taken back elsewhere.
+ */
+import { type MemoryView, type OperationView, QuipuError } from "@quipu/client";
+import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import { BookmarkCheck } from "lucide-react";
+import { useQuipu } from "../../app/session.tsx";
+import { useAct } from "../../app/undo.tsx";
+import { useHistory, useMemory } from "../../data/memories.ts";
+import { known, t } from "../../i18n/index.ts";
+import { Button, buttonClasses } from "../../ui/button.tsx";
+import { Diff } from "../../ui/diff.tsx";
+import { Time } from "../../ui/time.tsx";
+import { Fold, MemoryWords, Row } from "./calls.tsx";
+import type { Call } from "./rounds.ts";
+
+export function MemoryLine({ call }: { call: Call }) {
+  const id = call.memories[0];
+  if (!call.operation) {
+    return (
+      <p className="flex min-h-7 items-center gap-1.5 text-[0.8125rem] text-muted">
+        <BookmarkCheck size={14} aria-hidden className="shrink-0 text-faint" />
+        <span className="truncate">
+          {t("chat.unchanged")}
+          {id && (
+            <>
+              {" · "}
+              <MemoryWords id={id} words={call.words[id]} />
+            </>
+          )}
+        </span>
+      </p>
+    );
+  }
+  return <Written call={call} operation={call.operation} />;
+}
+
+function Written({ call, operation }: { call: Call; operation: string }) {
+  const quipu = useQuipu();
+  const read = useQuery({
+    queryKey: ["operations", operation],
+    queryFn: ({ signal }) => quipu.operations.get(operation, { signal }),
+  });
+  const id = read.data?.memory_ids[0] ?? call.memories[0];
+  const undone = Boolean(read.data?.undone_by);
+  const key = `chat.done.${call.name}`;
+  const gone = read.error instanceof QuipuError && read.error.status === 404;
+  if (gone || !id) {
+    return <p className="text-[0.8125rem] text-faint italic">{t("chat.erased")}</p>;
+  }
+  return (
+    <Fold
+      icon={<BookmarkCheck size={14} aria-hidden />}
+      line={
+        <>
+          {undone ? t("chat.undone") : known(key) ? t(key) : call.name}
+          {" · "}
+          <span className={undone ? "line-through" : undefined}>
+            <Words id={id} call={call} operation={read.data} />
+          </span>
+        </>
+      }
+      aside={read.data && <TakeBack operation={read.data} words={call.words[id]} />}
+    >
+      <WhatChanged id={id} call={call} operation={read.data} />
+    </Fold>
+  );
+}
+
+/** What stood before and after an operation, from all versions a memory ever had. */
+function useChange(id: string, operation: OperationView | undefined) {
+  const history = useHistory(id);
+  const at = operation?.at;
+  const versions = history.data ?? [];
+  const latest = (found: MemoryView[]) => found.toSorted((a, b) => b.version - a.version)[0];
+  return {
+    before: latest(versions.filter((version) => version.known_until === at)),
+    after: latest(versions.filter((version) => version.known_from === at)),
+  };
+}
+
+/** The words a line is about, as they stood then; of a change also what they were before. */
+function Words({
+  id,
+  call,
+  operation,
+}: {
+  id: string;
+  call: Call;
+  operation: OperationView | undefined;
+}) {
+  const { before, after } = useChange(id, operation);
+  if (before && after && before.content !== after.content) {
+    return <Diff before={before.content} after={after.content} />;
+  }
+  return <MemoryWords id={id} words={after?.content ?? call.words[id]} />;
+}
+
+function TakeBack({ operation, words }: { operation: OperationView; words?: string }) {
+  const quipu = useQuipu();
+  const queries = useQueryClient();
+  const act = useAct();
+  const by = operation.undone_by;
+  const key = ["operations", operation.id];
+  const show = (undone_by: string | null) => () => {
+    queries.setQueryData(key, { ...operation, undone_by });
+    return () => queries.setQueryData(key, operation);
+  };
+  const settle = () => void queries.invalidateQueries({ queryKey: key });
+  const undo = () =>
+    act({
+      say: t("shell.undo.undone"),
+      about: words,
+      show: show(operation.id),
+      run: () => quipu.operations.undo(operation.id),
+      after: settle,
+    });
+  const bringBack = () =>
+    act({
+      say: t("chat.broughtBack"),
+      about: words,
+      show: show(null),
+      run: () => quipu.operations.undo(by ?? operation.id),
+      after: settle,
+    });
+  // What was shown before the server has answered names no operation of its own yet.
+  const waiting = by === operation.id;
+  return (
+    <Button
+      look="quiet"
+      small
+      className="shrink-0 underline decoration-line underline-offset-2"
+      disabled={waiting}
+      onClick={() => void (by ? bringBack() : undo())}
+    >
+      {by ? t("chat.bringBack") : t("shell.undo.undo")}
+    </Button>
+  );
+}
+
+function WhatChanged({
+  id,
+  call,
+  operation,
+}: {
+  id: string;
+  call: Call;
+  operation: OperationView | undefined;
+}) {
+  const { before, after } = useChange(id, operation);
+  const memory = useMemory(id).data ?? after;
+  const applies = `chat.applies.${call.name}`;
+  return (
+    <div className="flex flex-col gap-2.5">
+      <dl className="grid grid-cols-[auto_1fr] gap-x-4 gap-y-1.5">
+        <Row name={t("chat.words")}>
+          {before && after && before.content !== after.content ? (
+            <Diff before={before.content} after={after.content} />
+          ) : (
+            <MemoryWords id={id} words={after?.content ?? call.words[id]} />
+          )}
+        </Row>
+        {memory && (
+          <Row name={t("chat.scope")}>
+            {memory.domain ?? t("chat.scopeAll")} ·{" "}
+            {t(memory.force === "hard" ? "shell.force.hard" : "shell.force.soft")}
+          </Row>
+        )}
+        <Row name={t("chat.appliesName")}>
+          {operation?.undone_by
+            ? t("chat.applies.undone")
+            : known(applies)
+              ? t(applies)
+              : t("chat.applies.save_memory")}
+        </Row>
+        {operation && (
+          <Row name={t("chat.time")}>
+            <Time at={operation.at} absolute />
+            {call.took !== null && <> · {t("chat.took", { count: call.took })}</>}
+          </Row>
+        )}
+      </dl>
+      <div className="flex flex-wrap gap-1.5">
+        <Link to="/memory/$id" params={{ id }} className={buttonClasses("plain", true)}>
+          {t("chat.openMemory")}
+        </Link>
+        {call.name === "propose_memory" && (
+          <Link to="/review" className={buttonClasses("plain", true)}>
+            {t("chat.openReview")}
+          </Link>
+        )}
+      </div>
+    </div>
+  );
+}

@@ -1,0 +1,40 @@
+/** Which chats are of today, of yesterday, of the week before and older. Pure. */
+import type { SessionView } from "@quipu/client";
+
+export type Age = "today" | "yesterday" | "week" | "older";
+
+export interface Ages {
+  age: Age;
+  sessions: SessionView[];
+}
+
+const AGES: readonly Age[] = ["today", "yesterday", "week", "older"];
+const DAY = 86_400_000;
+
+/** The chats by age, the latest first. Days begin where the person is. */
+export function byAge(
+  sessions: readonly SessionView[],
+  now: number,
+  timeZone: string | null,
+): Ages[] {
+  const days = new Intl.DateTimeFormat("en-CA", {
+    timeZone: timeZone ?? undefined,
+    year: "numeric",
+    month: "2-digit",
+    day: "2-digit",
+  });
+  // The number of a day on the calendar: clocks that are moved make days of 23 and 25 hours.
+  const number = (at: number) => Date.parse(`${days.format(at)}T00:00:00Z`) / DAY;
+  const today = number(now);
+  const ageOf = (session: SessionView): Age => {
+    const ago = today - number(Date.parse(session.last_turn_at));
+    if (ago <= 0) return "today";
+    if (ago === 1) return "yesterday";
+    return ago <= 7 ? "week" : "older";
+  };
+  const latest = [...sessions].sort((a, b) => b.last_turn_at.localeCompare(a.last_turn_at));
+  return AGES.map((age) => ({
+    age,
+    sessions: latest.filter((session) => ageOf(session) === age),
+  })).filter((group) => group.sessions.length > 0);
+}

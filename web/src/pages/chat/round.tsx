@@ -1,0 +1,143 @@
+/** One round of a chat: what was asked, what the model did with memory, its answer, and what it used. */
+import { useQueryClient } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import { memo } from "react";
+import { ProblemCard, sentenceOf } from "../../app/problems.tsx";
+import { useQuipu, useSession } from "../../app/session.tsx";
+import { t } from "../../i18n/index.ts";
+import { Button } from "../../ui/button.tsx";
+import { showToast } from "../../ui/toast.tsx";
+import { isWrite, ToolCall } from "./calls.tsx";
+import { MemoryLine } from "./memory-line.tsx";
+import type { Call, Round } from "./rounds.ts";
+import { AnswerText } from "./text.tsx";
+
+export const OneRound = memo(function OneRound({
+  round,
+  session,
+  again,
+}: {
+  round: Round;
+  /** The chat as the server keeps it; null for one of which nothing is kept. */
+  session: string | null;
+  /** Asks the same words once more. */
+  again: (words: string) => void;
+}) {
+  const { asked, answer, calls, state } = round;
+  const open = calls.filter((call) => !isWrite(call));
+  const writes = calls.filter(isWrite);
+  return (
+    <article aria-label={t("chat.round")} className="flex flex-col gap-4">
+      {asked !== null && (
+        <div className="flex justify-end">
+          <h2 className="sr-only">{t("chat.you")}</h2>
+          <p
+            dir="auto"
+            className="max-w-[85%] rounded-card rounded-ee-sm bg-active px-3.5 py-2 whitespace-pre-wrap"
+          >
+            {asked}
+          </p>
+        </div>
+      )}
+      <div className="flex flex-col gap-2" aria-busy={state === "asking" || state === "answering"}>
+        <h2 className="sr-only">{t("chat.assistant")}</h2>
+        {open.map((call) => (
+          <div key={call.id}>
+            <ToolCall call={call} />
+            {call.failed && call.shut && <OpenDomain domain={call.shut} call={call} />}
+          </div>
+        ))}
+        {answer && <AnswerText text={answer} marks={round.marks} />}
+        {(state === "asking" || (state === "answering" && !answer)) &&
+          !calls.some((call) => call.running) && <Thinking />}
+        {state === "failed" && (
+          <ProblemCard
+            error={round.error}
+            retry={asked === null ? undefined : () => again(asked)}
+          />
+        )}
+        <Foot round={round} session={session} writes={writes} />
+      </div>
+    </article>
+  );
+});
+
+function Thinking() {
+  return (
+    <p className="flex min-h-7 items-center gap-1.5 text-muted">
+      <span aria-hidden className="pulse-soft size-2 rounded-full bg-accent" />
+      <span className="text-[0.8125rem]">{t("chat.thinking")}</span>
+    </p>
+  );
+}
+
+/** What stays muted under an answer. */
+function Foot({
+  round,
+  session,
+  writes,
+}: {
+  round: Round;
+  session: string | null;
+  writes: readonly Call[];
+}) {
+  const over = round.state === "done" || round.state === "stopped";
+  const used = over && round.given > 0;
+  const words = t("chat.used", { count: round.given });
+  if (writes.length === 0 && !used && round.degraded.length === 0 && round.state !== "stopped") {
+    return null;
+  }
+  return (
+    <div className="flex flex-col gap-0.5">
+      {writes.map((call) => (
+        <MemoryLine key={call.id} call={call} />
+      ))}
+      <div className="flex flex-wrap items-center gap-x-3 text-[0.8125rem] text-muted">
+        {round.state === "stopped" && <span>{t("chat.stopped")}</span>}
+        {used &&
+          (session !== null && round.turn !== null ? (
+            <Link
+              to="/sources"
+              search={{ session, turn: round.turn }}
+              className="inline-flex min-h-6 items-center text-muted underline decoration-line underline-offset-2 hover:text-ink"
+            >
+              {words}
+            </Link>
+          ) : (
+            <span>{words}</span>
+          ))}
+        {round.degraded.length > 0 && (
+          <span title={round.degraded.join(", ")}>{t("chat.degraded")}</span>
+        )}
+      </div>
+    </div>
+  );
+}
+
+/** A domain that its person has not opened: nothing was kept, and here they can open it. */
+function OpenDomain({ domain, call }: { domain: string; call: Call }) {
+  const quipu = useQuipu();
+  const queries = useQueryClient();
+  const { human } = useSession();
+  if (!human) return null;
+  const open = async () => {
+    try {
+      await quipu.domains.open(domain);
+      await queries.invalidateQueries({ queryKey: ["domains"] });
+      showToast({ text: t("chat.opened", { domain }) });
+    } catch (error) {
+      showToast({ text: sentenceOf(error), tone: "bad" });
+    }
+  };
+  return (
+    <div
+      key={call.id}
+      className="mt-1 flex flex-wrap items-center gap-x-3 gap-y-2 rounded-card border bg-surface px-3.5 py-2.5"
+    >
+      <p className="min-w-0 flex-1">{t("chat.shut", { domain })}</p>
+      <Button small onClick={() => void open()}>
+        {t("chat.open", { domain })}
+      </Button>
+    </div>
+  );
+}

@@ -1,0 +1,306 @@
+/** The chats by recency, with search, rename and delete. A column beside the chat, a drawer on phones. */
+import type { SessionView } from "@quipu/client";
+import { useQuery } from "@tanstack/react-query";
+import { Link, useNavigate } from "@tanstack/react-router";
+import { MoreHorizontal, Pencil, Plus, Search, Trash2 } from "lucide-react";
+import {
+  type KeyboardEvent,
+  type RefObject,
+  useDeferredValue,
+  useEffect,
+  useRef,
+  useState,
+} from "react";
+import { usePreferences } from "../../app/preferences.ts";
+import { useQuipu } from "../../app/session.tsx";
+import { plain } from "../../data/select.ts";
+import { useSessions } from "../../data/sessions.ts";
+import { t } from "../../i18n/index.ts";
+import { Button } from "../../ui/button.tsx";
+import { classes } from "../../ui/classes.ts";
+import { Input } from "../../ui/field.tsx";
+import { IconButton } from "../../ui/icon-button.tsx";
+import { Kbd } from "../../ui/kbd.tsx";
+import { Menu, MenuItem } from "../../ui/menu.tsx";
+import { Spinner } from "../../ui/spinner.tsx";
+import { useNow } from "../../ui/time.tsx";
+import { useChatActs } from "./acts.ts";
+import { useAnswering } from "./live.ts";
+import { byAge } from "./recency.ts";
+import { useTitle } from "./titles.ts";
+
+export function Sidebar({
+  open,
+  find,
+  renaming,
+  rename,
+  done,
+}: {
+  /** The chat that is open. */
+  open: string | null;
+  find?: RefObject<HTMLInputElement | null>;
+  /** The chat that is being given another name. */
+  renaming: string | null;
+  rename: (session: string | null) => void;
+  /** Something was chosen. */
+  done?: () => void;
+}) {
+  const [text, setText] = useState("");
+  const navigate = useNavigate();
+  const groups = useGroups(text, open);
+  const [at, setAt] = useState<string | null>(null);
+  const all = groups.flatMap((group) => group.sessions);
+  const reachable = [at, open, all[0]?.id].find((id) => all.some((one) => one.id === id));
+  const move = (event: KeyboardEvent<HTMLElement>) => {
+    const step = event.key === "ArrowDown" ? 1 : event.key === "ArrowUp" ? -1 : 0;
+    if (step === 0 || (event.target as HTMLElement).matches("input")) return;
+    event.preventDefault();
+    const links = [...event.currentTarget.querySelectorAll<HTMLElement>("a[data-chat]")];
+    const from = links.indexOf(document.activeElement as HTMLElement);
+    links[Math.max(0, Math.min(links.length - 1, from + step))]?.focus();
+  };
+  return (
+    <div className="flex h-full min-h-0 flex-col gap-2 p-2.5">
+      <Button
+        onClick={() => {
+          done?.();
+          void navigate({ to: "/chat" });
+        }}
+        className="justify-start"
+      >
+        <Plus size={15} aria-hidden />
+        <span className="flex-1 text-start">{t("chat.new")}</span>
+        <Kbd keys="n" />
+      </Button>
+      <div className="relative">
+        <Search
+          size={14}
+          aria-hidden
+          className="pointer-events-none absolute start-2.5 top-1/2 -translate-y-1/2 text-faint"
+        />
+        <Input
+          ref={find}
+          type="search"
+          aria-label={t("chat.find")}
+          placeholder={t("chat.find")}
+          value={text}
+          onChange={(event) => setText(event.target.value)}
+          className="ps-8"
+        />
+      </div>
+      <nav
+        aria-label={t("chat.chats")}
+        onKeyDown={move}
+        className="-mx-1 min-h-0 flex-1 overflow-y-auto px-1 pb-2"
+      >
+        {groups.map(({ name, sessions }) => (
+          <section key={name} aria-label={name} className="pt-2">
+            <h2 className="px-2 pb-1 text-xs text-faint">{name}</h2>
+            <ul className="flex flex-col gap-px">
+              {sessions.map((session) => (
+                <Entry
+                  key={session.id}
+                  session={session}
+                  active={session.id === open}
+                  reachable={session.id === reachable}
+                  renaming={session.id === renaming}
+                  rename={rename}
+                  focused={() => setAt(session.id)}
+                  done={done}
+                />
+              ))}
+            </ul>
+          </section>
+        ))}
+        {groups.length === 0 && (
+          <p className="px-2 pt-3 text-[0.8125rem] text-muted">
+            {text.trim() ? t("chat.notFound") : t("chat.noChats")}
+          </p>
+        )}
+      </nav>
+    </div>
+  );
+}
+
+/** What is listed: by age, or what a search has found. */
+function useGroups(text: string, open: string | null) {
+  const quipu = useQuipu();
+  const now = useNow();
+  const { timeZone } = usePreferences();
+  const sessions = useSessions();
+  const asked = useDeferredValue(text.trim());
+  const found = useQuery({
+    queryKey: ["sessions", "search", asked],
+    enabled: asked.length > 1,
+    queryFn: ({ signal }) => quipu.sessions.search(asked, { limit: 30, signal }),
+  });
+  const listed = (sessions.data ?? []).filter(
+    (one) => !one.incognito && !one.trashed_at && (one.turns > 0 || one.id === open),
+  );
+  if (!asked) {
+    return byAge(listed, now, timeZone).map((group) => ({
+      name: t(`chat.age.${group.age}`),
+      sessions: group.sessions,
+    }));
+  }
+  const titled = listed.filter((one) => plain(one.title ?? "").includes(plain(asked)));
+  const spoken = (found.data?.data ?? [])
+    .map((one) => one.session)
+    .filter((one) => !one.incognito && !titled.some((other) => other.id === one.id));
+  const both = [...titled, ...spoken];
+  return both.length > 0 ? [{ name: t("chat.findings"), sessions: both }] : [];
+}
+
+function Entry({
+  session,
+  active,
+  reachable,
+  renaming,
+  rename,
+  focused,
+  done,
+}: {
+  session: SessionView;
+  active: boolean;
+  /** Whether Tab leads here; arrows lead to the others. */
+  reachable: boolean;
+  renaming: boolean;
+  rename: (session: string | null) => void;
+  focused: () => void;
+  done?: () => void;
+}) {
+  const place = useRef<HTMLLIElement>(null);
+  const seen = useSeen(place);
+  const title = useTitle(session, seen);
+  const acts = useChatActs();
+  const answering = useAnswering().split("\n").includes(session.id);
+  const tabIndex = reachable ? 0 : -1;
+  useEffect(() => {
+    if (active) place.current?.scrollIntoView({ block: "nearest" });
+  }, [active]);
+  if (renaming) {
+    return (
+      <li>
+        <Rename
+          title={session.title || title}
+          save={(next) => void acts.rename(session, next)}
+          done={() => rename(null)}
+        />
+      </li>
+    );
+  }
+  return (
+    <li
+      ref={place}
+      className={classes(
+        "group flex items-center rounded-control focus-within:bg-hover hover:bg-hover",
+        active && "bg-active",
+      )}
+    >
+      <Link
+        to="/chat/$session"
+        params={{ session: session.id }}
+        preload={false}
+        data-chat
+        tabIndex={tabIndex}
+        aria-current={active ? "page" : undefined}
+        onFocus={focused}
+        onClick={done}
+        onKeyDown={(event) => {
+          if (event.key === "F2") rename(session.id);
+          if (event.key === "Delete") void acts.delete(session, title);
+        }}
+        className={classes(
+          "flex min-h-8 min-w-0 flex-1 items-center gap-2 rounded-control px-2 no-underline -outline-offset-2 max-md:min-h-11",
+          active ? "font-medium text-ink" : "text-muted group-hover:text-ink",
+        )}
+      >
+        <bdi className="min-w-0 flex-1 truncate">{title}</bdi>
+        {answering && <Spinner />}
+      </Link>
+      <Menu
+        trigger={
+          <IconButton
+            small
+            plain
+            label={t("chat.more", { title })}
+            tabIndex={tabIndex}
+            className="me-0.5 opacity-0 group-focus-within:opacity-100 group-hover:opacity-100 data-[popup-open]:opacity-100 max-md:opacity-100"
+          >
+            <MoreHorizontal size={15} aria-hidden />
+          </IconButton>
+        }
+      >
+        <MenuItem
+          icon={<Pencil size={14} aria-hidden />}
+          shortcut="F2"
+          onSelect={() => rename(session.id)}
+        >
+          {t("chat.rename")}
+        </MenuItem>
+        <MenuItem
+          icon={<Trash2 size={14} aria-hidden />}
+          shortcut="Del"
+          onSelect={() => void acts.delete(session, title)}
+        >
+          {t("chat.delete")}
+        </MenuItem>
+      </Menu>
+    </li>
+  );
+}
+
+function Rename({
+  title,
+  save,
+  done,
+}: {
+  title: string;
+  save: (title: string) => void;
+  done: () => void;
+}) {
+  const [text, setText] = useState(title);
+  const field = useRef<HTMLInputElement>(null);
+  useEffect(() => {
+    // A menu that closes gives the focus back first.
+    const timer = setTimeout(() => field.current?.select(), 0);
+    return () => clearTimeout(timer);
+  }, []);
+  const finish = (keep: boolean) => {
+    if (keep && text.trim() && text.trim() !== title) save(text.trim());
+    done();
+  };
+  return (
+    <Input
+      ref={field}
+      dir="auto"
+      aria-label={t("chat.renameLabel")}
+      maxLength={255}
+      value={text}
+      onChange={(event) => setText(event.target.value)}
+      onBlur={() => finish(true)}
+      onKeyDown={(event) => {
+        if (event.key === "Enter") finish(true);
+        if (event.key === "Escape") {
+          event.stopPropagation();
+          finish(false);
+        }
+      }}
+    />
+  );
+}
+
+/** Whether something has been on the screen: what nobody scrolls to is not asked for. */
+function useSeen(place: RefObject<HTMLElement | null>): boolean {
+  const [seen, setSeen] = useState(false);
+  useEffect(() => {
+    const element = place.current;
+    if (!element || seen) return;
+    const watch = new IntersectionObserver((entries) => {
+      if (entries.some((entry) => entry.isIntersecting)) setSeen(true);
+    });
+    watch.observe(element);
+    return () => watch.disconnect();
+  }, [place, seen]);
+  return seen;
+}

@@ -1,0 +1,101 @@
+/** An answer as it is read: paragraphs, lists and code, all of it text. */
+import { Link } from "@tanstack/react-router";
+import { BookMarked } from "lucide-react";
+import { memo, useMemo } from "react";
+import { t } from "../../i18n/index.ts";
+import { Snippet } from "../../ui/snippet.tsx";
+import { type Block, blocks, type Inline } from "./markdown.ts";
+
+type Marks = Readonly<Record<string, string>>;
+
+export const AnswerText = memo(function AnswerText({
+  text,
+  marks,
+}: {
+  text: string;
+  marks: Marks;
+}) {
+  const read = useMemo(() => blocks(text), [text]);
+  return (
+    <div className="flex flex-col gap-2.5 leading-relaxed">
+      {read.map((block, at) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: blocks are only ever added at the end
+        <OneBlock key={at} block={block} marks={marks} />
+      ))}
+    </div>
+  );
+});
+
+function OneBlock({ block, marks }: { block: Block; marks: Marks }) {
+  if (block.kind === "code") return <Snippet code={block.text} />;
+  if (block.kind === "list") {
+    const items = block.items.map((lines, at) => (
+      // biome-ignore lint/suspicious/noArrayIndexKey: items are only ever added at the end
+      <li key={at} dir="auto" className="ps-1">
+        <Lines lines={lines} marks={marks} />
+      </li>
+    ));
+    return block.ordered ? (
+      <ol start={block.start} className="flex list-decimal flex-col gap-1 ps-6">
+        {items}
+      </ol>
+    ) : (
+      <ul className="flex list-disc flex-col gap-1 ps-5">{items}</ul>
+    );
+  }
+  return (
+    <p dir="auto" className={block.kind === "heading" ? "pt-1 font-semibold" : undefined}>
+      <Lines lines={block.lines} marks={marks} />
+    </p>
+  );
+}
+
+function Lines({ lines, marks }: { lines: Inline[][]; marks: Marks }) {
+  return lines.map((line, at) => (
+    // biome-ignore lint/suspicious/noArrayIndexKey: lines are only ever added at the end
+    <span key={at}>
+      {at > 0 && <br />}
+      {line.map((part, place) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: parts are only ever added at the end
+        <Part key={place} part={part} marks={marks} />
+      ))}
+    </span>
+  ));
+}
+
+function Part({ part, marks }: { part: Inline; marks: Marks }) {
+  switch (part.kind) {
+    case "strong":
+      return <strong className="font-semibold">{part.text}</strong>;
+    case "code":
+      return (
+        <code className="rounded-[0.25rem] bg-sunken px-1 py-0.5 font-mono text-[0.8125rem]">
+          {part.text}
+        </code>
+      );
+    case "memory":
+      return <MemoryLink id={part.text} />;
+    case "mark": {
+      const id = marks[part.text];
+      return id ? <MemoryLink id={id} mark={part.text} /> : `[${part.text}]`;
+    }
+    default:
+      return part.text;
+  }
+}
+
+/** Where an answer names a memory by its id, the way there stands in its place. */
+function MemoryLink({ id, mark }: { id: string; mark?: string }) {
+  return (
+    <Link
+      to="/memory/$id"
+      params={{ id }}
+      preload={false}
+      title={t("chat.cited")}
+      className="mx-0.5 inline-flex h-5 min-w-6 items-center justify-center gap-1 rounded-full bg-accent-soft px-1.5 align-[-0.2em] text-xs text-accent-text no-underline hover:underline"
+    >
+      <BookMarked size={11} aria-hidden />
+      {mark ?? t("chat.memory")}
+    </Link>
+  );
+}

@@ -1,0 +1,50 @@
+/** A server without a model: its guide shows memory at work, and the page shows what it does. */
+import { say } from "../../chat.ts";
+import { axe, expect, open, screens, test } from "../../fixture.ts";
+
+test("an empty chat teaches, and says who answers", async ({ page }) => {
+  await open(page, "/chat");
+  await expect(page.getByText("No model is set: a scripted guide answers.")).toBeVisible();
+  await expect(page.getByText("AI can be wrong. Check what matters.")).toBeVisible();
+  await axe(page);
+  await screens(page, "chat-empty");
+  await page.getByRole("button", { name: "Remember that I only fly with hand luggage" }).click();
+  const field = page.getByRole("textbox", { name: "Message" });
+  await expect(field).toHaveValue("Remember that I only fly with hand luggage");
+  await expect(field).toBeFocused();
+});
+
+test("what is remembered is said under the reply, opens, and is undone there, also after a reload", async ({
+  page,
+  quipu,
+}) => {
+  await open(page, "/chat");
+  await say(page, "Remember that I want to retire at age 50");
+  const line = page.getByRole("button", { name: /^Memory saved · I want to retire at age 50/ });
+  await expect(line).toBeVisible();
+  await expect(page).toHaveURL(/\/chat\/chat-/);
+  await say(page, "Change age 50 to age 55");
+  const changed = page.getByRole("button", { name: /^Memory updated/ });
+  await expect(changed.locator("del")).toHaveText("50");
+  await expect(changed.locator("ins")).toHaveText("55");
+  await changed.click();
+  await expect(page.getByText("In this chat from your next message on")).toBeVisible();
+  await expect(page.getByRole("link", { name: "Open in Memory" })).toBeVisible();
+  await axe(page);
+  await screens(page, "chat-saved");
+
+  await page.reload();
+  await expect(line).toBeVisible();
+  await expect(changed.locator("ins")).toHaveText("55");
+  await page.getByRole("button", { name: "Undo" }).last().click();
+  await expect(page.getByRole("button", { name: /^Undone/ })).toBeVisible();
+  const [memory] = (await quipu.memories.list().page()).data;
+  await expect
+    .poll(async () => (await quipu.memories.get(memory?.id ?? "")).content)
+    .toBe("I want to retire at age 50");
+  await page.getByRole("button", { name: "Bring back" }).click();
+  await expect
+    .poll(async () => (await quipu.memories.get(memory?.id ?? "")).content)
+    .toBe("I want to retire at age 55");
+  expect(await quipu.memories.list().all(), "no double").toHaveLength(1);
+});

@@ -1,0 +1,166 @@
+/** The chats by recency: searched, renamed, deleted and brought back, by pointer and by keys alone. */
+import type { Quipu } from "@quipu/client";
+import { appended as test } from "../../chat.ts";
+import { axe, expect, open, screens } from "../../fixture.ts";
+
+const DAY = 86_400_000;
+
+/** A few weeks of somebody's chats: today's as they were said, the older ones brought from elsewhere. */
+async function life(quipu: Quipu): Promise<(title: string) => string> {
+  const older: [string, number, string, string][] = [
+    ["Risotto without wine", 1, "A risotto without peanuts", "Use apple juice and stock."],
+    ["Two countries, one tax", 4, "Do I pay tax twice?", "Only until the day you move."],
+    ["First cello suite", 6, "Which suite is easiest?", "The first one, in G major."],
+    ["The bike squeaks", 30, "My bike squeaks in the rain", "Oil the chain and dry the pads."],
+  ];
+  const items = older.map(([title, ago, question, answer]) => {
+    const said_at = new Date(Date.now() - ago * DAY).toISOString();
+    const turns = [
+      { role: "user", content: question, said_at },
+      { role: "assistant", content: answer, said_at },
+    ];
+    return JSON.stringify({ item: "chat", source: title, title, before: 0, last: true, turns });
+  });
+  await quipu.imports.take(items.join("\n"), { source: "elsewhere" });
+  await quipu.sessions.append("lisbon", [
+    { role: "user", content: "How do I register as a resident in Lisbon?" },
+    { role: "assistant", content: "You need a NIF first." },
+  ]);
+  await quipu.sessions.append("shifts", [
+    { role: "user", content: "Plan my night shifts so that I can see Ana" },
+    { role: "assistant", content: "Swap Thursday for Sunday." },
+  ]);
+  const all = await quipu.sessions.list().all();
+  return (title) => all.find((one) => one.title === title)?.id ?? title;
+}
+
+test("chats are grouped by recency, found, renamed and deleted", async ({ page, quipu }) => {
+  await life(quipu);
+  await open(page, "/chat/shifts");
+  const chats = page.getByRole("navigation", { name: "Chats" });
+  const group = (name: string) => chats.getByRole("region", { name });
+  await expect(group("Today").getByRole("link")).toHaveCount(2);
+  await expect(group("Yesterday").getByRole("link", { name: /Risotto/ })).toBeVisible();
+  await expect(group("Previous 7 days").getByRole("link")).toHaveCount(2);
+  await expect(group("Older").getByRole("link", { name: /bike/ })).toBeVisible();
+  await expect(chats.locator("[aria-current=page]")).toHaveText(/night shifts/);
+  await axe(page);
+  await screens(page, "chat-sidebar");
+
+  await page.getByRole("searchbox", { name: "Search in chats" }).fill("apple juice");
+  await expect(group("Found").getByRole("link")).toHaveText([/Risotto/]);
+  await page.getByRole("searchbox", { name: "Search in chats" }).fill("");
+
+  await group("Today").getByText("night shifts").hover();
+  await page.getByRole("button", { name: /What to do with “Plan my night/ }).click();
+  await page.getByRole("menuitem", { name: "Rename" }).click();
+  const name = page.getByRole("textbox", { name: "New name of the chat" });
+  await expect(name).toBeFocused();
+  await name.fill("Seeing Ana");
+  await name.press("Enter");
+  await expect(page.getByRole("heading", { level: 1, name: "Seeing Ana" })).toBeVisible();
+  await expect.poll(async () => (await quipu.sessions.get("shifts")).title).toBe("Seeing Ana");
+  await page.getByRole("status").getByRole("button", { name: "Undo" }).click();
+  await expect.poll(async () => (await quipu.sessions.get("shifts")).title).toBe("");
+  await expect(
+    page.getByRole("heading", { level: 1, name: /^Plan my night shifts/ }),
+  ).toBeVisible();
+
+  await group("Today").getByText("night shifts").hover();
+  await page.getByRole("button", { name: /What to do with “Plan my night/ }).click();
+  await page.getByRole("menuitem", { name: "Delete" }).click();
+  await expect(page).toHaveURL(/\/chat$/);
+  await expect(group("Today").getByRole("link")).toHaveCount(1);
+  await page
+    .getByRole("status")
+    .filter({ hasText: "Chat in the trash" })
+    .getByRole("button", { name: "Undo" })
+    .last()
+    .click();
+  await expect(group("Today").getByRole("link")).toHaveCount(2);
+  expect((await quipu.sessions.get("shifts")).trashed_at).toBeNull();
+});
+
+test("with keys alone: new, next, rename, delete, undo", async ({ page, quipu }) => {
+  const named = await life(quipu);
+  const tax = named("Two countries, one tax");
+  await open(page, "/chat/lisbon");
+  const field = page.getByRole("textbox", { name: "Message" });
+  await expect(field).toBeFocused();
+  await page.keyboard.press("Control+k");
+  await expect(page.getByRole("option", { selected: true })).toHaveText(/New chat/);
+  await page.keyboard.press("Enter");
+  await expect(page).toHaveURL(/\/chat$/);
+  await expect(field).toBeFocused();
+  await page.getByRole("main").focus();
+  await page.keyboard.press("/");
+  const find = page.getByRole("searchbox", { name: "Search in chats" });
+  await expect(find).toBeFocused();
+  await page.keyboard.press("Tab");
+  await page.keyboard.press("ArrowDown");
+  await page.keyboard.press("ArrowDown");
+  await page.keyboard.press("Enter");
+  await expect(page.getByText("Use apple juice and stock.")).toBeVisible();
+  await page.getByRole("main").focus();
+  await page.keyboard.press("j");
+  await expect(page.getByText("Only until the day you move.")).toBeVisible();
+  await page.getByRole("main").focus();
+  await page.keyboard.press("r");
+  await page.keyboard.type("Taxes");
+  await page.keyboard.press("Enter");
+  await expect.poll(async () => (await quipu.sessions.get(tax)).title).toBe("Taxes");
+  await page.getByRole("main").focus();
+  await page.keyboard.press("d");
+  await expect(page).toHaveURL(/\/chat$/);
+  await expect.poll(async () => (await quipu.sessions.get(tax)).trashed_at).toBeTruthy();
+  await page.getByRole("main").focus();
+  await page.keyboard.press("z");
+  await expect.poll(async () => (await quipu.sessions.get(tax)).trashed_at).toBeNull();
+});
+
+test("on phones the chats are in a drawer", async ({ page, quipu }) => {
+  await life(quipu);
+  await page.setViewportSize({ width: 390, height: 844 });
+  await open(page, "/chat/lisbon");
+  await page.getByRole("button", { name: "Chats" }).click();
+  const drawer = page.getByRole("dialog", { name: "Chats" });
+  await expect(drawer.getByRole("link", { name: /bike/ })).toBeVisible();
+  await axe(page);
+  await screens(page, "chat-drawer");
+  await page.setViewportSize({ width: 390, height: 844 });
+  await drawer.getByRole("link", { name: /bike/ }).click();
+  await expect(page.getByText("Oil the chain and dry the pads.")).toBeVisible();
+  await expect(drawer).toHaveCount(0);
+});
+
+test("what was said by anybody is text", async ({ page, quipu }) => {
+  const nasty = "<img src=x onerror=alert(1)> [click](javascript:alert(1)) **bold**\n- <b>item</b>";
+  await quipu.sessions.append("nasty", [
+    { role: "user", content: nasty },
+    { role: "assistant", content: `${nasty}\n\n\`\`\`html\n<script>alert(1)</script>\n\`\`\`` },
+  ]);
+  await open(page, "/chat/nasty");
+  const log = page.getByRole("log");
+  await expect(log.getByText("<script>alert(1)</script>")).toBeVisible();
+  await expect(log.locator("img, script, b")).toHaveCount(0);
+  await expect(log.locator("a")).toHaveCount(0);
+  await expect(log.locator("strong")).toHaveText("bold");
+});
+
+test("a chat that is not there says so", async ({ page, allowed }) => {
+  allowed.push(/404/);
+  await open(page, "/chat/nowhere");
+  await expect(page.getByRole("heading", { name: "There is no such chat" })).toBeVisible();
+});
+
+test("from right to left", async ({ page, quipu }) => {
+  await life(quipu);
+  await page.addInitScript(() => {
+    localStorage.setItem("quipu.preferences", JSON.stringify({ language: "xx-RTL" }));
+  });
+  await page.goto("/chat/lisbon");
+  await expect(page.locator("html")).toHaveAttribute("dir", "rtl");
+  await expect(page.getByText("You need a NIF first.")).toBeVisible();
+  await axe(page);
+  await screens(page, "chat-rtl");
+});
