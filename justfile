@@ -112,7 +112,8 @@ gateway *args: _server
 # Everything the clients must pass, against the server that was just built.
 clients: _server
     @url="$(scripts/postgres url)" && export DATABASE_URL="$url" QUIPU_BIN="$(just _binary)" && \
-      QUIPU="$QUIPU_BIN" clients/mcp-check/run && clients/typescript/run-tests && clients/python/run-tests
+      QUIPU="$QUIPU_BIN" clients/mcp-check/run && clients/typescript/run-tests && \
+      clients/elements/run-tests && clients/python/run-tests
 
 # The console: types, lint, unit tests, build and size, then a real browser; arguments choose its tests.
 web *args: _server

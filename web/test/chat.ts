@@ -29,6 +29,6 @@ export const withModel = base.extend({
 export const appended = base.extend({
   // biome-ignore lint/correctness/noEmptyPattern: Playwright reads the names from the pattern
   allowed: async ({}, use) => {
-    await use([/\/api\/session$/, /404.*\/context$/]);
+    await use([/404.*\/context$/]);
   },
 });

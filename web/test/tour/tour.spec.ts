@@ -25,8 +25,18 @@ test("the tour", async ({ page, quipu, allowed }) => {
   const saved = await seed(quipu, [
     { content: "Lives in Berlin", category: "profile", valid_from: "2024-05-01T00:00:00Z" },
     { content: "Likes answers short, with the reason first", category: "style" },
-    { content: "No meetings before ten", force: "hard", domain: "schedule", key: "earliest", value: "10:00" },
-    { content: "Prefers trains over planes, and window seats", domain: "travel", kind: "preference" },
+    {
+      content: "No meetings before ten",
+      force: "hard",
+      domain: "schedule",
+      key: "earliest",
+      value: "10:00",
+    },
+    {
+      content: "Prefers trains over planes, and window seats",
+      domain: "travel",
+      kind: "preference",
+    },
     { content: "Saves for a flat in Graça, at most 320,000 euros", category: "context" },
     { content: "Reads on a Kobo, mostly Portuguese crime novels", kind: "preference" },
     { content: "Has a sister called Ana who lives in Porto", category: "profile" },

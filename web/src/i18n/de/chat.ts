@@ -143,5 +143,7 @@ export const chat: Translation["chat"] = {
 
   cut: "{count, plural, one {# frühere Nachricht erreicht das Modell in Kürze} other {# frühere Nachrichten erreichen das Modell in Kürze}}",
   cutText: "Der Chat ist größer als das Fenster des Modells. Nichts davon wurde gelöscht.",
-  cutWaiting: "Die Zusammenfassung entsteht noch.",
+  cutOff:
+    "{count, plural, one {# frühere Nachricht erreicht das Modell nicht mehr} other {# frühere Nachrichten erreichen das Modell nicht mehr}}",
+  cutWaiting: "Eine Zusammenfassung tritt an ihre Stelle, sobald ein Modell eine gemacht hat.",
 };

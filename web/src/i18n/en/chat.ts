@@ -137,5 +137,7 @@ export const chat = {
 
   cut: "{count, plural, one {# earlier message reaches the model in short} other {# earlier messages reach the model in short}}",
   cutText: "The chat has outgrown the model’s window. Nothing of it was deleted.",
-  cutWaiting: "The summary is still being made.",
+  cutOff:
+    "{count, plural, one {# earlier message no longer reaches the model} other {# earlier messages no longer reach the model}}",
+  cutWaiting: "A summary takes their place as soon as a model has made one.",
 } as const;

@@ -8,7 +8,7 @@ import { draft, keepDraft } from "./live.ts";
 export function Composer({
   name,
   field,
-  answering,
+  answering: answeringAlready,
   ready,
   send,
   stop,
@@ -19,11 +19,15 @@ export function Composer({
   answering: boolean;
   /** Whether there is a model to answer. */
   ready: boolean;
-  send: (words: string) => void;
+  /** Ends with the answer. */
+  send: (words: string) => Promise<void>;
   stop: () => void;
   children?: ReactNode;
 }) {
   const [text, setText] = useState(() => draft(name));
+  // A new chat is opened before it is asked in; nothing is sent twice meanwhile.
+  const [sending, setSending] = useState(false);
+  const answering = answeringAlready || sending;
   const write = (next: string) => {
     setText(next);
     keepDraft(name, next);
@@ -32,7 +36,8 @@ export function Composer({
     const words = text.trim();
     if (!words || answering || !ready) return;
     write("");
-    send(words);
+    setSending(true);
+    void send(words).finally(() => setSending(false));
   };
   const press = (event: KeyboardEvent) => {
     if (event.nativeEvent.isComposing) return;
@@ -70,7 +75,7 @@ export function Composer({
             label={t("chat.stop")}
             shortcut="escape"
             onClick={stop}
-            className="bg-ink text-canvas hover:bg-ink hover:text-canvas"
+            className="bg-ink !text-canvas hover:bg-ink"
           >
             <Square size={12} aria-hidden fill="currentColor" />
           </IconButton>
@@ -80,7 +85,7 @@ export function Composer({
             label={t("chat.send")}
             shortcut="enter"
             disabled={!text.trim() || !ready}
-            className="bg-accent text-on-accent hover:bg-accent-hover hover:text-on-accent"
+            className="bg-accent !text-on-accent hover:bg-accent-hover"
           >
             <ArrowUp size={16} aria-hidden />
           </IconButton>

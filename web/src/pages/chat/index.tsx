@@ -37,13 +37,15 @@ function Chat({ session, mode, about }: { session: string | null; mode: Mode; ab
   const latest = useRef(say);
   latest.current = say;
   // It stays the same from word to word, or every round would be drawn anew with each.
-  const again = useCallback((words: string) => void latest.current(words), []);
+  const again = useCallback((words: string) => latest.current(words), []);
   const field = useRef<HTMLTextAreaElement>(null);
   const find = useRef<HTMLInputElement>(null);
   const [drawer, setDrawer] = useState(false);
   const [renaming, setRenaming] = useState<string | null>(null);
   const view = useSessions().data?.find((one) => one.id === session);
-  const title = useTitle(view);
+  const known = useTitle(view);
+  // A chat has its first words before they are kept.
+  const title = session !== null && !view?.turns ? (chat.rounds[0]?.asked ?? known) : known;
   useTitlesKeptTrue();
   const wide = () => matchMedia("(min-width: 64rem)").matches;
   useChatKeys(

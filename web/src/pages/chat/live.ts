@@ -30,7 +30,7 @@ const listeners = new Set<() => void>();
 /** What was typed and not sent, by chat. */
 const drafts = new Map<string, string>();
 /** How rounds that are kept by now were seen happening, by their retrieval. */
-const seen = new Map<string, Pick<Round, "key" | "state" | "calls">>();
+const seen = new Map<string, Pick<Round, "key" | "state" | "calls" | "degraded">>();
 /** Whether the page is about to be told that something changed. */
 let told = false;
 let asked = 0;
@@ -150,14 +150,14 @@ export function stopAnswer(name: string): void {
 export function letGo(name: string, whole: readonly Round[]): void {
   const chat = chats.get(name);
   if (!chat || whole.length === 0) return;
-  for (const { retrieval, key, state, calls } of whole) {
-    if (retrieval) seen.set(retrieval, { key, state, calls });
+  for (const { retrieval, key, state, calls, degraded } of whole) {
+    if (retrieval) seen.set(retrieval, { key, state, calls, degraded });
   }
   chat.rounds = chat.rounds.filter((round) => !whole.includes(round));
   tell();
 }
 
-/** A round that is kept, with what only this page knows: its key, that it was stopped, why a call failed. */
+/** A round that is kept, with what only this page knows: its key, how it ended, why a call failed. */
 export function asSeen(round: Round): Round {
   const was = round.retrieval ? seen.get(round.retrieval) : undefined;
   if (!was) return round;
@@ -165,7 +165,7 @@ export function asSeen(round: Round): Round {
     const { message = null, shut = null } = was.calls[at] ?? {};
     return call.failed ? { ...call, message, shut } : call;
   });
-  return { ...round, key: was.key, state: was.state, calls };
+  return { ...round, key: was.key, state: was.state, degraded: was.degraded, calls };
 }
 
 /** Nothing of this chat is to be left, not even here. */

@@ -90,7 +90,7 @@ function Cut({ cut }: { cut: WindowView }) {
     <div className="rounded-card border border-dashed px-3.5 py-2">
       <Fold
         icon={<FoldVertical size={14} aria-hidden />}
-        line={t("chat.cut", { count: cut.left_out })}
+        line={t(cut.summary ? "chat.cut" : "chat.cutOff", { count: cut.left_out })}
       >
         <p className="text-muted">{t("chat.cutText")}</p>
         <p dir="auto" className="pt-2 whitespace-pre-wrap">

@@ -156,7 +156,7 @@ export function joined(kept: readonly Round[], live: readonly Round[]): Round[] 
     const other = seen.get(round);
     if (!other) return round;
     if (!isWhole(round, other)) return { ...other, turn: round.turn };
-    return { ...round, key: other.key, state: other.state };
+    return { ...round, key: other.key, state: other.state, degraded: other.degraded };
   });
   return [...shown, ...live.filter((round) => !pairs.has(round))];
 }

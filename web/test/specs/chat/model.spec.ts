@@ -176,6 +176,7 @@ test("R199: a chat about a memory acts after it is told what to change", async (
   await axe(page);
   await screens(page, "chat-about");
   await say(page, "Hello");
+  await expect(page.getByRole("log").getByText("Hello. What shall we talk about?")).toBeVisible();
   await answered(page);
   expect((await quipu.memories.history(id)).length, "nothing before it was said").toBe(1);
   await say(page, "I have moved, now it is: Lives in Lisbon");
