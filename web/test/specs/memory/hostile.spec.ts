@@ -6,7 +6,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Page } from "@playwright/test";
-import type { Quipu } from "@quipu/client";
+import { type Quipu, QuipuError } from "@quipu/client";
 import { expect, open, test } from "../../fixture.ts";
 
 const NAUGHTY = [
@@ -49,13 +49,19 @@ function collected(): string[] {
   );
 }
 
+/** Saves them as their person would. An import would hold them back as proposals, and no row would show them. */
 async function seedHostile(quipu: Quipu, strings: readonly string[]): Promise<void> {
-  const lines = strings.map((content, at) =>
-    JSON.stringify({ item: "memory", source: `own-${at}`, content, tags: [content.slice(0, 60)] }),
-  );
-  for (let from = 0; from < lines.length; from += 400) {
-    await quipu.imports.take(lines.slice(from, from + 400).join("\n"), { source: "hostile" });
-  }
+  const waiting = [...strings];
+  const work = async () => {
+    for (let content = waiting.shift(); content !== undefined; content = waiting.shift()) {
+      const tags = [content.trim().slice(0, 40) || "empty"];
+      // What the server refuses, such as an empty line, cannot be shown either.
+      await quipu.memories.save({ content, tags }).catch((error) => {
+        if (!(error instanceof QuipuError)) throw error;
+      });
+    }
+  };
+  await Promise.all(Array.from({ length: 6 }, work));
   await quipu.domains.put("hostile", { display_name: "<img src=x onerror=window.ran=20>" });
   await quipu.memories.save({ content: "In a <b>hostile</b> domain", domain: "hostile" });
   await quipu.memories.propose({
@@ -88,8 +94,11 @@ test("hostile words are words, in every view", async ({ page, quipu }) => {
   });
   const strings = [...NAUGHTY, ...collected()];
   await seedHostile(quipu, strings);
+  const saved = await quipu.memories.list({ limit: 200 }).all();
+  console.log(`${saved.length} of ${strings.length} hostile strings were saved`);
+  expect(saved.length).toBeGreaterThan(NAUGHTY.length - 3);
   await open(page, "/memory");
-  await expect(page.locator("button[data-memory]").first()).toBeVisible();
+  await expect(page.getByRole("list", { name: "Memory" })).toContainText("window.ran");
   await expect(page.getByText("<script>window.ran = 21</script> proposed")).toBeVisible();
   await harmless(page);
   // All of it has been on the screen once: a page further until the end.
@@ -97,8 +106,8 @@ test("hostile words are words, in every view", async ({ page, quipu }) => {
   for (let at = 0; at < Math.ceil(strings.length / 12); at++) {
     await scroller.evaluate((element, top) => element.scrollTo(0, top), at * 560);
     await page.waitForTimeout(30);
+    await harmless(page);
   }
-  await harmless(page);
   for (const view of ["board", "timeline", "markdown"]) {
     await page.goto(`/memory?view=${view}`);
     await expect(page.getByText(/window\.ran/).first()).toBeVisible();
@@ -107,9 +116,8 @@ test("hostile words are words, in every view", async ({ page, quipu }) => {
   await page.goto(`/memory?text=${encodeURIComponent("<script>")}&how=meaning&tag=x`);
   await page.goto(`/memory?tag=${encodeURIComponent(NAUGHTY[0] ?? "")}&domain=%3Cb%3E`);
   await harmless(page);
-  const { data } = await quipu.memories.list({ limit: 200 }).page();
   for (const start of ["<script>", "<img", "<iframe", "javascript:", "[a link]"]) {
-    const memory = data.find((one) => one.content.startsWith(start));
+    const memory = saved.find((one) => one.content.startsWith(start));
     if (!memory) continue;
     await page.goto(`/memory/${memory.id}`);
     await expect(page.getByText(memory.content.slice(0, 12)).first()).toBeVisible();
