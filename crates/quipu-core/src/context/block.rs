@@ -124,12 +124,18 @@ fn memory(version: &Version) -> Source {
 /// The baseline of these memories, which come in order of precedence. Nothing at all if there are
 /// none: an empty block would only cost tokens.
 pub fn baseline(versions: &[Version], budget: &Budget) -> Block {
-    let most = budget.total - budget.dynamic;
-    let mut writing = Writing::within(most.saturating_sub(count(RULES) + FRAME));
+    // A rule must not be missing because something that only bears on a message could be: rules may
+    // take what is set apart for that.
+    let mut writing = Writing::within(budget.total.saturating_sub(count(RULES) + FRAME));
     let hard = |v: &&Version| v.claim.force == Force::Hard;
     for version in versions.iter().filter(hard) {
         writing.put(memory(version), HARD, memory_line(version), None, usize::MAX);
     }
+    writing.left = match writing.left_out.is_empty() {
+        true => writing.left.saturating_sub(budget.dynamic),
+        // Where a rule found no room, nothing of less weight takes any.
+        false => 0,
+    };
     for category in Category::ALL {
         let own = |v: &&Version| v.claim.category == *category && v.claim.force == Force::Soft;
         let own: Vec<&Version> = versions.iter().filter(own).collect();
@@ -452,6 +458,25 @@ mod tests {
         let tiny = Budget { total: count(RULES) + 2 * FRAME + 40, dynamic: 0 };
         let block = baseline(&all, &tiny);
         assert!(block.content.contains("Rule that must hold"));
+    }
+
+    #[test]
+    fn nothing_takes_the_room_that_a_rule_needed() {
+        let rule = "Never book a table where peanuts are served, because the allergy is severe";
+        let mut all = memories(&[rule, "Likes tea"]);
+        all[0].claim.force = Force::Hard;
+        let least = count(RULES) + FRAME;
+        // Within the part for the baseline alone the rule would not fit, and the tea would.
+        let tight = Budget { total: least + 60, dynamic: 40 };
+        let block = baseline(&all, &tight);
+        assert!(
+            block.content.contains(rule) && !block.content.contains("tea"),
+            "{}",
+            block.content
+        );
+        let tiny = Budget { total: least + 25, dynamic: 0 };
+        let block = baseline(&all, &tiny);
+        assert_eq!((block.items.len(), block.left_out.len()), (0, 2), "{}", block.content);
     }
 
     #[test]

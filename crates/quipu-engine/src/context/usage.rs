@@ -5,7 +5,7 @@ use quipu_core::job::next_upkeep;
 use quipu_core::limits::REASONING_CHARS;
 use quipu_core::{Caller, FactId, Ids, JobKind, RetrievalId, Timestamp, TurnId};
 use quipu_store::context::{self as kept, Baseline, Retrieval, Stats, Usage, UsagePlace};
-use quipu_store::{Batch, erase, job};
+use quipu_store::{Batch, erase, job, session};
 
 use crate::error::{Error, Result};
 use crate::sessions::{answered, check_session_name, job_id, keep_answer};
@@ -44,12 +44,15 @@ pub struct Given {
 
 impl Engine {
     /// Exactly what a session was given (R181).
-    pub async fn given(&self, caller: &Caller, session: &str, now: Timestamp) -> Result<Given> {
+    pub async fn given(&self, caller: &Caller, name: &str, now: Timestamp) -> Result<Given> {
         const MOST: i64 = 200;
         let scope = self.reading(caller, now).await?;
         let (baselines, retrievals) =
-            try_join!(kept::baselines(&scope, session), kept::retrievals(&scope, session, MOST))?;
-        if baselines.is_empty() && retrievals.is_empty() {
+            try_join!(kept::baselines(&scope, name), kept::retrievals(&scope, name, MOST))?;
+        // A chat can be given something before it is spoken in, and be spoken in without being given
+        // anything.
+        let nothing = baselines.is_empty() && retrievals.is_empty();
+        if nothing && session::find(&scope, name).await?.is_none() {
             return Err(Error::SessionNotFound);
         }
         Ok(Given { baselines, retrievals })

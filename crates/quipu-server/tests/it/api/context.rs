@@ -472,3 +472,17 @@ async fn a_domain_that_is_shut_for_everybody_leaves_the_frozen_baselines_too() {
         assert!(after.at("/baseline/content").contains("cello"));
     }
 }
+
+#[tokio::test]
+async fn a_chat_that_was_given_nothing_says_so_and_is_there() {
+    let app = TestApp::with_keys().await;
+    let ada = app.human("acme", "ada").await;
+    ada.get("/api/sessions/quiet/context").await.refused(404, "session_not_found");
+    let turns = serde_json::json!({ "turns": [{ "role": "user", "content": "Hello" }] });
+    ada.post("/api/sessions/quiet/turns", turns).await.expect(201);
+    let given = ada.get("/api/sessions/quiet/context").await.expect(200).json();
+    assert_eq!(
+        (&given["baselines"], &given["retrievals"]),
+        (&Vec::<i32>::new().into(), &Vec::<i32>::new().into())
+    );
+}
