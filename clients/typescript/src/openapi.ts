@@ -494,7 +494,7 @@ export interface paths {
     "/api/tokens": {
         /**
          * Mint a short-lived token for one person's browser.
-         * @description It is bound to that person, ends by itself, and is the one credential that speaks as a human: it
+         * @description It is bound to that person, ends by itself, and speaks as a human, which no key does: it
          *     can answer proposals and open domains.
          */
         post: operations["mint_token"];

@@ -1112,8 +1112,8 @@ def revoke_key(id: str) -> Call[models.Revoked]:
 def mint_token(body: params.MintToken) -> Call[models.Issued]:
     """Mint a short-lived token for one person's browser.
 
-    It is bound to that person, ends by itself, and is the one credential that speaks as a
-    human: it can answer proposals and open domains.
+    It is bound to that person, ends by itself, and speaks as a human, which no key does: it can
+    answer proposals and open domains.
     """
     return Call(
         "POST",
