@@ -194,11 +194,11 @@ test("two settings are compared side by side, by keyboard alone", async ({ page,
   await expect(compared).toContainText(`${small.budget.used} of 260 tokens`);
   await expect(part(page, "Only with A")).toContainText("sister called Ana");
   await expect(part(page, "Only with B")).toContainText("nothing");
-  // Each has its own prompt.
+  // Each has its own prompt, and the rule is in the small one too.
   const prompt = page.getByRole("region", { name: "B", exact: true }).getByRole("region", {
-    name: "Dynamic",
+    name: "Baseline",
   });
-  expect(await prompt.locator("pre").textContent()).toBe(small.dynamic.content);
+  expect(await prompt.locator("pre").textContent()).toBe(small.baseline.content);
   await axe(page);
   await screens(page, "playground-compare");
 });
