@@ -64,7 +64,7 @@ test("the tour", async ({ page, quipu, allowed }) => {
   await answered(page);
   await picture(page, "chat");
 
-  await open(page, `/sources?session=tax&turn=${answer}`);
+  await open(page, `/sources?session=dinner&turn=${answer}&why=true`);
   await picture(page, "why");
   await open(page, "/review");
   await picture(page, "review");

@@ -164,7 +164,7 @@ impl UnderWay {
                 json!({"id": call.id, "name": call.name, "arguments": arguments(call),
                        "state": "running"})
             });
-            let shown = self.shown(begun.collect());
+            let shown = self.shown(&begun.collect::<Vec<_>>());
             self.held = Some(held);
             return Ok(shown);
         }
@@ -178,7 +178,7 @@ impl UnderWay {
             self.runs.push(noted(&call, &answer, took_ms));
             held.outputs.push((call.id, answer.message));
             self.held = Some(held);
-            return Ok(self.shown(vec![done]));
+            return Ok(self.shown(&[done]));
         }
         let Some(spoken) = held.spoken else { return Ok(self.heard(held.rest).into()) };
         self.asked += 1;
@@ -201,7 +201,7 @@ impl UnderWay {
     }
 
     /// Events of our own, between those of the model, for a client that asked to see them.
-    fn shown(&self, events: Vec<Value>) -> Vec<u8> {
+    fn shown(&self, events: &[Value]) -> Vec<u8> {
         if !(self.streamed && self.rounds.guest.shown) {
             return Vec::new();
         }

@@ -79,7 +79,7 @@ export const chat: Translation["chat"] = {
 
   memory: "Erinnerung",
   cited: "Die Erinnerung öffnen, auf der das beruht",
-  used: "{count, plural, one {# Erinnerung benutzt} other {# Erinnerungen benutzt}}",
+  used: "{count, plural, one {# Erinnerung zur Hand} other {# Erinnerungen zur Hand}}",
   degraded:
     "Ein Teil des Gedächtnisses hat nicht rechtzeitig geantwortet; dieser Antwort kann etwas fehlen.",
   running: "Läuft",

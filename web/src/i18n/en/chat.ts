@@ -75,7 +75,7 @@ export const chat = {
 
   memory: "memory",
   cited: "Open the memory that this rests on",
-  used: "{count, plural, one {Used # memory} other {Used # memories}}",
+  used: "{count, plural, one {# memory at hand} other {# memories at hand}}",
   degraded: "Part of the memory did not answer in time, so this reply may lack something.",
   running: "Running",
   found: "{count, plural, =0 {nothing found} one {# found} other {# found}}",

@@ -98,7 +98,7 @@ test("a search is seen running, then with its query, results and time, and after
     ).toBeVisible();
   };
   await look();
-  const used = page.getByRole("link", { name: /^Used \d memor/ });
+  const used = page.getByRole("link", { name: /^\d memor.* at hand/ });
   await expect(used).toHaveAttribute("href", /\/sources\?session=chat-.*turn=2/);
   await axe(page);
   await screens(page, "chat-search");

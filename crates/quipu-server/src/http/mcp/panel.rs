@@ -22,14 +22,14 @@ fn page() -> Option<String> {
     String::from_utf8(file.data.into_owned()).ok()
 }
 
-fn meta(value: Value) -> Option<MetaObject> {
+fn meta(value: &Value) -> Option<MetaObject> {
     value.as_object().cloned().map(MetaObject)
 }
 
 /// What a tool says about itself besides its schema.
 pub fn beside(tool: &str) -> Option<MetaObject> {
     let shown = SHOWS.contains(&tool) && Built::get("panel.html").is_some();
-    shown.then(|| meta(json!({ "ui": { "resourceUri": URI } }))).flatten()
+    shown.then(|| meta(&json!({ "ui": { "resourceUri": URI } }))).flatten()
 }
 
 pub fn listed() -> Option<Resource> {
@@ -42,6 +42,6 @@ pub fn listed() -> Option<Resource> {
 pub fn read() -> Option<ResourceContents> {
     let nowhere: [&str; 0] = [];
     let csp = json!({ "connectDomains": nowhere, "resourceDomains": nowhere });
-    let meta = meta(json!({ "ui": { "csp": csp, "prefersBorder": true } }))?;
+    let meta = meta(&json!({ "ui": { "csp": csp, "prefersBorder": true } }))?;
     Some(ResourceContents::text(page()?, URI).with_mime_type(KIND).with_meta(meta))
 }
