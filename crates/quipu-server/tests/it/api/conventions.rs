@@ -42,7 +42,7 @@ async fn every_mistake_has_a_stable_code() {
     let long = alice.post("/api/memory", long).await.refused(422, "invalid_request");
     assert_eq!(long.at("/errors/0/pointer"), "/content");
     alice.get("/api/nothing").await.refused(404, "not_found");
-    alice.get("/").await.refused(404, "not_found");
+    alice.get("/nothing").await.refused(404, "not_found");
     app.anonymous().get("/api/nothing").await.refused(404, "not_found");
     alice.put("/api/memory", json!({})).await.refused(405, "method_not_allowed");
     app.anonymous().delete("/healthz").await.refused(405, "method_not_allowed");
