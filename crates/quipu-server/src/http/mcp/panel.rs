@@ -13,7 +13,7 @@ const KIND: &str = "text/html;profile=mcp-app";
 const SHOWS: [&str; 2] = ["list_memories", "recall_memories"];
 
 #[derive(RustEmbed)]
-#[folder = "$CARGO_MANIFEST_DIR/../../clients/elements/dist"]
+#[folder = "../../clients/elements/dist"]
 #[allow_missing = true]
 struct Built;
 
