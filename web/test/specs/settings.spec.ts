@@ -158,7 +158,7 @@ test.describe("where people sign in", () => {
     allowed.push(/401/);
     await page.goto("/sign-in");
     await page.getByLabel("Key").fill(key);
-    await page.getByLabel("User").fill(user);
+    await page.getByRole("textbox", { name: "User" }).fill(user);
     await page.getByRole("button", { name: "Sign in" }).click();
     await expect(page).toHaveURL(/\/memory$/);
   });

@@ -22,11 +22,11 @@ test("whoever is not signed in is led to the sign-in, and back afterwards", asyn
   await axe(page);
   await screens(page, "sign-in");
   await page.getByLabel("Key").fill("qp_live_wrong");
-  await page.getByLabel("User").fill(user);
+  await page.getByRole("textbox", { name: "User" }).fill(user);
   await page.getByRole("button", { name: "Sign in" }).click();
   await expect(page.getByRole("alert")).toContainText("No such key");
   await page.getByLabel("Key").fill(key);
-  await page.getByLabel("User").press("Enter");
+  await page.getByRole("textbox", { name: "User" }).press("Enter");
   await expect(page).toHaveURL(/\/review\?kind=guess$/);
   await expect(page.getByRole("heading", { level: 1, name: "Review" })).toBeVisible();
   await expect(page.getByRole("button", { name: /Your account/ })).toContainText(user);
@@ -61,14 +61,14 @@ test("after signing in nobody is led to another host", async ({ page, user }) =>
 test("an operator looks at somebody else, and signs out for good", async ({ page, user }) => {
   await page.goto("/sign-in");
   await page.getByLabel("Key").fill(key);
-  await page.getByLabel("User").fill(user);
+  await page.getByRole("textbox", { name: "User" }).fill(user);
   await page.getByRole("button", { name: "Sign in" }).click();
   await expect(page).toHaveURL(/\/memory$/);
   const other = `${user}-sister`;
   await operator().for(other).memories.save("Sings in a choir on Thursdays");
   await page.getByRole("button", { name: /Your account/ }).click();
   await page.getByRole("menuitem", { name: "Look at somebody else" }).click();
-  await page.getByLabel("User").fill(other);
+  await page.getByRole("textbox", { name: "User" }).fill(other);
   await page.keyboard.press("Enter");
   await expect(page.getByRole("button", { name: /Your account/ })).toContainText(other);
   await expect(page.getByText("Sings in a choir on Thursdays")).toBeVisible();
