@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { RetrievalView, SessionView, TurnView } from "@quipu/client";
+import { byAge } from "../../src/data/recency.ts";
 import { blocks } from "../../src/pages/chat/markdown.ts";
-import { byAge } from "../../src/pages/chat/recency.ts";
 import { joined, messagesOf, type Round, roundsOf, whole } from "../../src/pages/chat/rounds.ts";
 
 const at = (second: number) => new Date(Date.UTC(2026, 10, 15, 20, 0, second)).toISOString();

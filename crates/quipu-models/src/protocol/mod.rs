@@ -173,7 +173,7 @@ impl Prompt {
 }
 
 /// The words of a content, which is a text or a list of parts, of which some are texts.
-fn words(content: &Value) -> String {
+pub fn words(content: &Value) -> String {
     match content {
         Value::String(text) => text.clone(),
         Value::Array(parts) => {

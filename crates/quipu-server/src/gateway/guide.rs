@@ -4,6 +4,7 @@
 
 use axum::http::{Response, header};
 use quipu_core::{NewTurn, Role, Timestamp};
+use quipu_models::protocol::words;
 use serde_json::{Value, json};
 
 /// What it is called among models.
@@ -154,17 +155,6 @@ fn after<'t>(text: &'t str, beginnings: &[&str]) -> Option<&'t str> {
 fn sentence(text: &str) -> String {
     let mut letters = text.chars();
     letters.next().map(|first| first.to_uppercase().chain(letters).collect()).unwrap_or_default()
-}
-
-fn words(content: &Value) -> String {
-    match content {
-        Value::String(text) => text.clone(),
-        Value::Array(parts) => {
-            let texts = parts.iter().filter_map(|part| part["text"].as_str());
-            texts.collect::<Vec<_>>().join("\n")
-        }
-        _ => String::new(),
-    }
 }
 
 #[cfg(test)]

@@ -13,6 +13,7 @@ import {
 } from "react";
 import { usePreferences } from "../../app/preferences.ts";
 import { useQuipu } from "../../app/sign-in.tsx";
+import { byAge } from "../../data/recency.ts";
 import { plain } from "../../data/select.ts";
 import { useSessions } from "../../data/sessions.ts";
 import { t } from "../../i18n/index.ts";
@@ -26,7 +27,6 @@ import { Spinner } from "../../ui/spinner.tsx";
 import { useNow } from "../../ui/time.tsx";
 import { useChatActs } from "./acts.ts";
 import { useAnswering } from "./live.ts";
-import { byAge } from "./recency.ts";
 import { useTitle } from "./titles.ts";
 
 export function Sidebar({

@@ -9,6 +9,7 @@ import { ProblemCard, sentenceOf } from "../../app/problems.tsx";
 import { useShortcuts } from "../../app/shortcuts.tsx";
 import { useQuipu, useSignIn } from "../../app/sign-in.tsx";
 import { curl } from "../../data/curl.ts";
+import { byAge } from "../../data/recency.ts";
 import { useSessions } from "../../data/sessions.ts";
 import { MEMORIES } from "../../data/store.ts";
 import { t } from "../../i18n/index.ts";
@@ -20,7 +21,6 @@ import { Skeleton } from "../../ui/skeleton.tsx";
 import { Time, useNow } from "../../ui/time.tsx";
 import { showToast } from "../../ui/toast.tsx";
 import { Quoted } from "./grounds.tsx";
-import { byRecency } from "./recency.ts";
 
 export function Chats({ find }: { find?: string }) {
   const navigate = useNavigate();
@@ -133,8 +133,8 @@ function All() {
       />
     );
   }
-  return byRecency(sessions.data, now, timeZone).map(({ when, sessions: some }) => (
-    <Card key={when} title={t(`sources.when.${when}`)} flush>
+  return byAge(sessions.data, now, timeZone).map(({ age, sessions: some }) => (
+    <Card key={age} title={t(`sources.when.${age}`)} flush>
       <ul className="divide-y divide-line">
         {some.map((session) => (
           <Row key={session.id} session={session}>
