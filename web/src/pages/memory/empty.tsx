@@ -2,6 +2,7 @@
 import { Link } from "@tanstack/react-router";
 import { Layers, SearchX, Trash2 } from "lucide-react";
 import { useSignIn } from "../../app/sign-in.tsx";
+import { curl } from "../../data/curl.ts";
 import { t } from "../../i18n/index.ts";
 import { Button, buttonClasses } from "../../ui/button.tsx";
 import { EmptyState } from "../../ui/empty-state.tsx";
@@ -10,13 +11,13 @@ import type { Tab } from "./set.ts";
 
 /** Nothing was ever saved. It flips by itself when the first memory comes. */
 export function FirstVisit({ onAdd }: { onAdd: () => void }) {
-  const signIn = useSignIn();
+  const { user, local } = useSignIn();
   return (
     <EmptyState
       icon={<Layers size={20} aria-hidden />}
       title={t("memory.empty.title")}
       text={t("memory.empty.text")}
-      snippet={firstCurl(signIn.user, signIn.local)}
+      snippet={curl("/api/memory", { content: "I only do index funds" }, { user, local })}
       waiting={t("memory.empty.waiting")}
       next={[
         {
@@ -53,16 +54,6 @@ export function FirstVisit({ onAdd }: { onAdd: () => void }) {
       </div>
     </EmptyState>
   );
-}
-
-/** Something to run that makes the first memory, with the real address. */
-export function firstCurl(user: string, local: boolean): string {
-  const lines = [`curl ${location.origin}/api/memory`];
-  if (!local) lines.push('  -H "Authorization: Bearer $QUIPU_KEY"');
-  if (user !== "me") lines.push(`  -H 'X-Quipu-User: ${user.replaceAll("'", "'\\''")}'`);
-  lines.push("  -H 'content-type: application/json'");
-  lines.push(`  -d '{"content": "I only do index funds"}'`);
-  return lines.join(" \\\n");
 }
 
 /** Nothing of this kind, or nothing that fits. */

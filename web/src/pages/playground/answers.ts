@@ -3,7 +3,8 @@ import { type ContextView, QuipuError, type RetrievalView, type SearchAnswer } f
 import { useQuery } from "@tanstack/react-query";
 import { usePreferences } from "../../app/preferences.ts";
 import { useQuipu, useSignIn } from "../../app/sign-in.tsx";
-import { curl, retrieveBody, searchBody } from "./ask.ts";
+import { curl } from "../../data/curl.ts";
+import { retrieveBody, searchBody } from "./ask.ts";
 import type { Setting } from "./search.ts";
 
 export interface Answers {
@@ -46,11 +47,7 @@ export function useTrace(id: string, wanted: boolean) {
 export function useCommands(query: string, setting: Setting): { retrieve: string; search: string } {
   const { user, local } = useSignIn();
   const timezone = useTimezone();
-  const from = {
-    origin: location.origin,
-    user: local && user === "me" ? undefined : user,
-    key: !local,
-  };
+  const from = { user, local };
   return {
     retrieve: curl("/api/memory/retrieve", retrieveBody(query, setting, timezone), from),
     search: curl("/api/memory/search", searchBody(query, setting, timezone), from),

@@ -1,6 +1,6 @@
 /**
- * What is asked of the server and what its answers mean, without a page around it: the two requests, the
- * command that sends the same, and how each memory moved from arm to arm. Pure.
+ * What is asked of the server and what its answers mean, without a page around it: the two requests,
+ * and how each memory moved from arm to arm. Pure.
  */
 import type { ContextView, Retrieve, SearchAnswer, SearchRequest } from "@quipu/client";
 import type { Setting } from "./search.ts";
@@ -46,25 +46,6 @@ export function searchBody(query: string, setting: Setting, timezone?: string): 
 /** Without the fields that say nothing. */
 function whole<T extends object>(body: T): T {
   return Object.fromEntries(Object.entries(body).filter(([, value]) => value !== undefined)) as T;
-}
-
-/** The command that asks the same. With a key its name stands in, never the key itself. */
-export function curl(
-  path: string,
-  body: object,
-  from: { origin: string; user?: string; key?: boolean },
-): string {
-  const lines = [`curl ${from.origin}${path}`];
-  if (from.key) lines.push(`  -H "Authorization: Bearer $QUIPU_KEY"`);
-  if (from.user) lines.push(`  -H ${quoted(`X-Quipu-User: ${from.user}`)}`);
-  lines.push("  -H 'content-type: application/json'");
-  lines.push(`  -d ${quoted(JSON.stringify(body))}`);
-  return lines.join(" \\\n");
-}
-
-/** One word for a shell, whatever is in it. */
-function quoted(text: string): string {
-  return `'${text.replaceAll("'", "'\\''")}'`;
 }
 
 export type Outcome =

@@ -6,6 +6,7 @@ import { useState } from "react";
 import { ProblemCard, sentenceOf } from "../../app/problems.tsx";
 import { useShortcuts } from "../../app/shortcuts.tsx";
 import { useQuipu, useSignIn } from "../../app/sign-in.tsx";
+import { curl } from "../../data/curl.ts";
 import { known, t } from "../../i18n/index.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { Button } from "../../ui/button.tsx";
@@ -155,6 +156,6 @@ function originWords(origin: string): string {
 }
 
 function tryIt(made: IssuedView | undefined): string {
-  const user = made?.user ? "" : ` -H "X-Quipu-User: alice"`;
-  return `curl ${location.origin}/api/memory -H "Authorization: Bearer ${made?.secret ?? ""}"${user}`;
+  const user = made?.user ? undefined : "alice";
+  return curl("/api/memory", undefined, { user, key: made?.secret });
 }
