@@ -17,22 +17,14 @@ export function Deliveries({ webhook }: { webhook: string }) {
   const quipu = useQuipu();
   const queries = useQueryClient();
   const key = ["deliveries", webhook];
-  const path = { id: webhook };
   const deliveries = useQuery({
     queryKey: key,
-    queryFn: async ({ signal }) =>
-      (
-        await quipu.request("GET", "/api/webhooks/{id}/deliveries", {
-          path,
-          query: { limit: 50 },
-          signal,
-        })
-      ).data,
+    queryFn: ({ signal }) => quipu.webhooks.deliveries(webhook, { limit: 50 }, { signal }),
     refetchInterval: 5_000,
   });
   const replay = async (body: { delivery?: string; since?: string }) => {
     try {
-      await quipu.request("POST", "/api/webhooks/{id}/replay", { path, body });
+      await quipu.webhooks.replay(webhook, body);
       showToast({ text: t("settings.webhooks.replayed") });
     } catch (error) {
       showToast({ text: sentenceOf(error), tone: "bad" });
