@@ -1,4 +1,5 @@
 import { execFile } from "node:child_process";
+import { readFile } from "node:fs/promises";
 import { promisify } from "node:util";
 import type { Page } from "@playwright/test";
 import type { ContextView, Quipu } from "@quipu/client";
@@ -201,6 +202,55 @@ test("two settings are compared side by side, by keyboard alone", async ({ page,
   expect(await prompt.locator("pre").textContent()).toBe(small.baseline.content);
   await axe(page);
   await screens(page, "playground-compare");
+});
+
+test("what was found is kept as a test, by keyboard alone", async ({ page, quipu, user }) => {
+  await life(quipu);
+  await open(page, "/playground?budget=450");
+  const context = await ask(page, MESSAGE);
+  await expect(part(page, "Token budget")).toBeVisible();
+  await page.getByRole("button", { name: "Ask" }).focus();
+  await page.keyboard.press("s");
+  const dialog = page.getByRole("dialog", { name: "Save as test" });
+  const boxes = dialog.getByRole("checkbox");
+  await expect(boxes.first()).toBeVisible();
+  const offered = await dialog.getByRole("group").locator("label").allTextContents();
+  expect(offered.length).toBeGreaterThan(1);
+  for (const one of await boxes.all()) await expect(one).toBeChecked();
+  // Each of them is a memory that stands in this prompt, in its own words.
+  const known = await quipu.memories.list().all();
+  const cited = new Set(
+    [...context.baseline.citations, ...context.dynamic.citations].map((line) => line.memory_id),
+  );
+  const standing = known.filter((one) => cited.has(one.id)).map((one) => one.content);
+  expect(standing).toEqual(expect.arrayContaining(offered));
+  await axe(page);
+  await screens(page, "playground-test");
+
+  // The first is left out; the file says what is left, and nothing else.
+  await boxes.first().focus();
+  await page.keyboard.press("Space");
+  const [left, ...find] = offered;
+  await expect(dialog.locator("pre")).not.toContainText(left ?? "");
+  const began = page.waitForEvent("download");
+  await dialog.getByRole("button", { name: "Save recall.toml" }).focus();
+  await page.keyboard.press("Enter");
+  const file = await began;
+  expect(file.suggestedFilename()).toBe("recall.toml");
+  const text = await readFile(await file.path(), "utf8");
+  expect(text).toContain(`[[case]]\nuser = "${user}"\nquery = "${MESSAGE}"\nbudget = 450\n`);
+  const said = text.slice(text.indexOf("find = ")).match(/"[^"]*"/g);
+  expect(said?.map((one) => JSON.parse(one))).toEqual(find);
+  await expect(dialog).toHaveCount(0);
+});
+
+test("a message that finds nothing makes no test, and says why", async ({ page, quipu }) => {
+  await quipu.memories.save("Keeps bees on the roof");
+  await open(page, "/playground?query=Quetzalcoatl");
+  await page.getByRole("button", { name: "Save as test" }).click();
+  const dialog = page.getByRole("dialog");
+  await expect(dialog).toContainText("This message brought no memory into the prompt");
+  await expect(dialog.getByRole("button", { name: /Save recall/ })).toBeDisabled();
 });
 
 test("a link shows somebody else the same", async ({ page, quipu }) => {

@@ -141,6 +141,17 @@ export const playground: Translation["playground"] = {
   "again.search": "Und die Ränge:",
   trace: "Was der Server davon behalten hat",
 
+  test: "Als Test sichern",
+  "test.text":
+    "Hält diese Nachricht und was sie fand in einer Datei fest, damit auffällt, wenn sie es nicht mehr findet.",
+  "test.find": "Was gefunden werden muss",
+  "test.nothing":
+    "Diese Nachricht brachte keine Erinnerung in den Prompt; ein Test hätte nichts zu suchen.",
+  "test.none": "Wähle mindestens eine.",
+  "test.next": "Ein weiterer Fall kommt in dieselbe Datei, unter den ersten, ab [[case]].",
+  "test.unsaid": "Ein Test fragt außerhalb eines Gesprächs, für ein Modell mit üblichem Fenster.",
+  "test.save": "{file} sichern",
+
   "compare.on": "Vergleichen",
   "compare.off": "Nicht mehr vergleichen",
   "compare.title": "Verglichen",

@@ -19,13 +19,15 @@ export function useAnswers(query: string, setting: Setting, wanted = true) {
   const asked = retrieveBody(query, setting, timezone);
   const searched = searchBody(query, setting, timezone);
   return useQuery({
-    queryKey: ["playground", asked, searched],
+    queryKey: ["playground", asked, searched] as const,
     queryFn: async ({ signal }): Promise<Answers> => {
       const context = await quipu.memories.retrieve(asked, { signal });
       const found = await quipu.memories.search(searched, { signal });
       return { context, found };
     },
     enabled: wanted && query !== "",
+    // Another setting for the same message: what is shown stays until there is something new to show.
+    placeholderData: (before, old) => (old?.queryKey[1].query === query ? before : undefined),
     staleTime: Number.POSITIVE_INFINITY,
   });
 }

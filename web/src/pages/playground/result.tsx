@@ -15,6 +15,7 @@ import { leftOut, rowsOf, STAGES, total, verdict } from "./ask.ts";
 import { LeftOut, WentIn } from "./lines.tsx";
 import { Prompt } from "./prompt.tsx";
 import { figure, Ranks } from "./ranks.tsx";
+import { SaveTest } from "./save-test.tsx";
 import type { Setting } from "./search.ts";
 
 export function Result({
@@ -33,7 +34,7 @@ export function Result({
   table: boolean;
   onTable: (table: boolean) => void;
 }) {
-  const { data, error, refetch, isFetching } = useAnswers(query, setting);
+  const { data, error, refetch, isFetching, isPlaceholderData } = useAnswers(query, setting);
   if (error) return <ProblemCard error={error} retry={() => void refetch()} />;
   if (!data) return <Running />;
   const ranks = <RanksCard {...data} setting={setting} table={table} onTable={onTable} />;
@@ -44,6 +45,7 @@ export function Result({
       className={classes(
         "grid min-w-0 items-start gap-4",
         !narrow && "xl:grid-cols-[minmax(0,1fr)_minmax(0,1fr)]",
+        isPlaceholderData && "opacity-60",
       )}
     >
       <div className={classes("flex min-w-0 flex-col gap-4", !narrow && "xl:col-span-2")}>
@@ -58,7 +60,7 @@ export function Result({
       <div className="flex min-w-0 flex-col gap-4">
         <Prompt context={data.context} window={setting.window} />
         <WentIn context={data.context} />
-        <Again query={query} setting={setting} id={data.context.retrieval_id} />
+        <Again {...data} query={query} setting={setting} keyed={!narrow} />
       </div>
     </section>
   );
@@ -242,13 +244,13 @@ export function milliseconds(value: number): string {
   return t("playground.ms", { value: figure(value, value < 10 ? 3 : 1) });
 }
 
-/** The commands that ask the same, and what the server kept of this answer. */
-function Again({ query, setting, id }: { query: string; setting: Setting; id: string }) {
-  const commands = useCommands(query, setting);
+/** The commands that ask the same, the test that they stay answered so, and what the server kept of this answer. */
+function Again(props: Answers & { query: string; setting: Setting; keyed: boolean }) {
+  const commands = useCommands(props.query, props.setting);
   const [open, setOpen] = useState(false);
-  const trace = useTrace(id, open);
+  const trace = useTrace(props.context.retrieval_id, open);
   return (
-    <Card title={t("playground.again")}>
+    <Card title={t("playground.again")} actions={<SaveTest {...props} />}>
       <div className="flex flex-col gap-3">
         <Snippet code={commands.retrieve} />
         <p className="text-[0.8125rem] text-muted">{t("playground.again.search")}</p>
