@@ -1,6 +1,8 @@
+import { execFile } from "node:child_process";
 import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
+import { promisify } from "node:util";
 import { Quipu } from "@quipu/client";
 import { axe, expect, open, screens, test } from "../fixture.ts";
 
@@ -150,6 +152,68 @@ test("background work says when there is none", async ({ page, quipu }) => {
   );
   await axe(page);
   await screens(page, "settings-jobs");
+});
+
+/** The server waits for minutes between two tries; this has it try a chat's learning now. */
+async function hurry(session: string): Promise<void> {
+  const sql = `update job set run_at = now() where state = 'waiting' and kind = 'extract' and key = '${session}'`;
+  await promisify(execFile)(process.env.CONSOLE_PSQL ?? "psql", [
+    "-qX",
+    process.env.CONSOLE_DATABASE_URL ?? "",
+    "-c",
+    sql,
+  ]);
+}
+
+test("what was given up says why, and is tried again by keyboard", async ({
+  page,
+  quipu,
+  user,
+}) => {
+  const riddle = async (method: "PUT" | "DELETE") => {
+    const body = `riddle of ${user}`;
+    await fetch(`${process.env.CONSOLE_LEARNER_URL}/riddle`, { method, body });
+  };
+  await riddle("PUT");
+  const chats = [`lisbon-${user}`, `porto-${user}`];
+  const said = ["we moved into a flat in Lisbon", "I fly to Porto every other Friday"];
+  for (const [at, chat] of chats.entries()) {
+    const content = `Last month ${said[at]}. That is the riddle of ${user}.`;
+    await quipu.sessions.append(chat, [{ role: "user", content }]);
+    await quipu.sessions.close(chat);
+  }
+  // Five answers that nobody can read, and the real server gives up.
+  await expect(async () => {
+    for (const chat of chats) await hurry(chat);
+    const dead = (await quipu.learning.jobs()).filter((job) => job.state === "dead");
+    expect(dead.map((job) => job.attempts)).toEqual([5, 5]);
+  }).toPass({ timeout: 60_000, intervals: [500] });
+  await open(page, "/settings?tab=jobs");
+  const list = page.getByRole("list", { name: "Work in the background" });
+  const dead = list.getByRole("listitem").filter({ hasText: "given up" });
+  await expect(dead).toHaveCount(2);
+  await expect(dead.first()).toContainText("Learn from a chat");
+  await expect(dead.first()).toContainText("tried 5 times");
+  await expect(dead.first()).toContainText("JSON");
+  await expect(page.getByRole("button", { name: "Try all 2 again" })).toBeVisible();
+  await axe(page);
+  await screens(page, "settings-jobs-dead");
+
+  // The model is itself again, and one is tried again.
+  await riddle("DELETE");
+  const first = dead.filter({ has: page.locator(`a[href*="lisbon-"]`) });
+  await first.getByRole("button", { name: "Try again" }).focus();
+  await page.keyboard.press("Enter");
+  await expect(page.getByRole("status").getByText("It is tried again")).toBeVisible();
+  expect(await page.evaluate(() => document.activeElement?.tagName)).not.toBe("BODY");
+  const learned = async () => (await quipu.memories.list().all()).map((one) => one.content);
+  await expect.poll(learned, { timeout: 15_000 }).toEqual(["User lives in a flat in Lisbon."]);
+  await expect(dead).toHaveCount(1, { timeout: 10_000 });
+
+  // From the other to its chat.
+  await dead.getByRole("link").click();
+  await expect(page).toHaveURL(/\/sources\?.*porto-/);
+  await expect(page.getByText("every other Friday")).toBeVisible();
 });
 
 test.describe("where people sign in", () => {

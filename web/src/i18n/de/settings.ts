@@ -172,7 +172,11 @@ export const settings: Translation["settings"] = {
   "jobs.title": "Arbeit im Hintergrund",
   "jobs.none":
     "Nichts wartet. Hier geschieht das Lernen aus Chats, ihr Benennen und das Aufräumen; was endgültig scheitert, steht hier, damit du es noch einmal versuchen kannst.",
-  "jobs.retried": "Wird noch einmal versucht",
+  "jobs.retried":
+    "{count, plural, one {Wird noch einmal versucht} other {# werden noch einmal versucht}}",
+  "jobs.all": "Alle {count, number} noch einmal versuchen",
+  "jobs.everybody":
+    "Das ist die Arbeit für die gezeigte Person. Was für irgendjemanden aufgegeben wurde:",
   "jobs.attempts": "{count, plural, one {einmal versucht} other {# Mal versucht}}",
   "jobs.kind.close": "Einen stillen Chat beenden",
   "jobs.kind.extract": "Aus einem Chat lernen",

@@ -167,7 +167,9 @@ export const settings = {
   "jobs.title": "Work in the background",
   "jobs.none":
     "Nothing waits. Learning from chats, naming them and tidying up happens here, and what fails for good is listed for you to try again.",
-  "jobs.retried": "It is tried again",
+  "jobs.retried": "{count, plural, one {It is tried again} other {# are tried again}}",
+  "jobs.all": "Try all {count, number} again",
+  "jobs.everybody": "This is the work for the person shown. What was given up for anybody:",
   "jobs.attempts": "{count, plural, one {tried once} other {tried # times}}",
   "jobs.kind.close": "End a silent chat",
   "jobs.kind.extract": "Learn from a chat",
