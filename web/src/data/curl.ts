@@ -23,6 +23,6 @@ export function curl(path: string, body: object | undefined, from: From): string
 }
 
 /** One word for a shell, whatever is in it. */
-function quoted(text: string): string {
+export function quoted(text: string): string {
   return `'${text.replaceAll("'", "'\\''")}'`;
 }

@@ -106,6 +106,49 @@ test("an app gets a key that is shown once, comes in, and is shown the door", as
     .toBe("out");
 });
 
+test("an assistant is let in with the address that is shown", async ({ page, quipu, user }) => {
+  await quipu.memories.save("Likes night trains");
+  await open(page, "/settings?tab=apps");
+  const ways = page.locator("section", {
+    has: page.getByRole("heading", { name: "Let an assistant in" }),
+  });
+  await expect(ways.locator("pre").first()).toContainText(`--user '${user}'`);
+  const { mcpServers } = JSON.parse((await ways.locator("pre").last().textContent()) ?? "");
+  const asked = await fetch(mcpServers.quipu.url, {
+    method: "POST",
+    headers: {
+      ...mcpServers.quipu.headers,
+      "content-type": "application/json",
+      accept: "application/json, text/event-stream",
+      "mcp-protocol-version": "2025-06-18",
+    },
+    body: JSON.stringify({
+      jsonrpc: "2.0",
+      id: 1,
+      method: "tools/call",
+      params: { name: "list_memories", arguments: {} },
+    }),
+  });
+  expect(await asked.text()).toContain("Likes night trains");
+});
+
+test("an area is added under a name that the API can have", async ({ page, quipu, user }) => {
+  await open(page, "/settings");
+  await page.getByRole("button", { name: "Add an area" }).click();
+  const dialog = page.getByRole("dialog");
+  const name = dialog.getByRole("textbox", { name: "Name" });
+  await name.fill("料理");
+  await expect(dialog).toContainText("It needs a letter from a to z");
+  await expect(dialog.getByRole("button", { name: "Add" })).toBeDisabled();
+  const title = `Große Ernährung ${user}`;
+  await name.fill(title);
+  await expect(dialog).toContainText(`The API knows it as grosse-ernahrung-${user}.`);
+  await name.press("Enter");
+  await expect(page.getByRole("listitem").filter({ hasText: title })).toBeVisible();
+  const added = (await quipu.domains.list()).find((one) => one.display_name === title);
+  expect(added?.name).toBe(`grosse-ernahrung-${user}`);
+});
+
 test("times are shown in the time zone that is remembered", async ({ page, quipu }) => {
   await quipu.memories.save("Plays the cello");
   await open(page, "/settings?tab=look");

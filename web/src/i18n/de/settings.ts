@@ -71,6 +71,7 @@ export const settings: Translation["settings"] = {
   "domains.add": "Bereich hinzufügen",
   "domains.name": "Name",
   "domains.known": "Die API kennt ihn als {name}.",
+  "domains.unnamed": "Es braucht einen Buchstaben von a bis z, der API wegen.",
   "domains.guarded": "Empfindlich",
   "domains.guardedHelp": "Für alle zu, bis sie ihn selbst öffnen.",
   "domains.make": "Hinzufügen",
@@ -91,7 +92,7 @@ export const settings: Translation["settings"] = {
     "Dieser Server hört nur auf diesen Rechner und fragt niemanden nach einem Schlüssel. Schlüssel sind für den Fall, dass andere ihn erreichen sollen.",
   "keys.none": "Noch hat keine App einen Schlüssel",
   "keys.noneText":
-    "Mach einen für eine Anwendung, oder lass die Assistenten eines Rechners sich selbst verbinden:",
+    "Mach einen für eine eigene Anwendung; dann steht sie hier, mit ihrer letzten Benutzung.",
   "keys.everybody": "alle Personen",
   "keys.used": "zuletzt benutzt",
   "keys.make": "Schlüssel machen",
@@ -126,6 +127,11 @@ export const settings: Translation["settings"] = {
   "origin.document": "Ein Dokument: was jemand anderes schrieb",
   "origin.import": "Ein Import: was ein anderes Gedächtnis hielt",
 
+  "ways.title": "Einen Assistenten hereinlassen",
+  "ways.machine":
+    "Die Assistenten eines Rechners, etwa Claude, Cursor und VS Code, verbindet dort ein Befehl:",
+  "ways.address": "Jeder andere, der MCP spricht, bekommt die Adresse:",
+
   "people.title": "Personen mit einem Gedächtnis hier",
   "people.name": "Kennung einer Person",
   "people.add": "Hinzufügen",
@@ -159,6 +165,7 @@ export const settings: Translation["settings"] = {
   "webhooks.how": "Wie es ging",
   "webhooks.attempts": "Versuche",
   "webhooks.when": "Letzter Versuch",
+  "webhooks.next": "nächster Versuch",
   "webhooks.replay": "Noch einmal senden",
   "webhooks.replayDay": "Alles vom letzten Tag noch einmal senden",
   "webhooks.replayed": "Wieder unterwegs",

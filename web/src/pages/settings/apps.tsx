@@ -70,7 +70,6 @@ export function Apps() {
           icon={<KeyRound size={20} aria-hidden />}
           title={t("settings.keys.none")}
           text={t("settings.keys.noneText")}
-          snippet="quipu connect"
         />
       )}
       <ul className="divide-y divide-line">

@@ -1,6 +1,6 @@
 /** What a webhook was told of: what arrived, what waits, what was given up, and sending it again. */
 import { useQuery, useQueryClient } from "@tanstack/react-query";
-import { sentenceOf } from "../../app/problems.tsx";
+import { ProblemCard, sentenceOf } from "../../app/problems.tsx";
 import { useQuipu } from "../../app/sign-in.tsx";
 import { known, t } from "../../i18n/index.ts";
 import { Badge } from "../../ui/badge.tsx";
@@ -32,6 +32,9 @@ export function Deliveries({ webhook }: { webhook: string }) {
     await queries.invalidateQueries({ queryKey: key });
   };
   if (deliveries.isPending) return <Skeleton rows={2} />;
+  if (deliveries.error) {
+    return <ProblemCard error={deliveries.error} retry={() => void deliveries.refetch()} />;
+  }
   const words = (value: string) => {
     const word = `settings.webhooks.state.${value}`;
     return known(word) ? t(word) : value;
@@ -54,9 +57,19 @@ export function Deliveries({ webhook }: { webhook: string }) {
                 key: "state",
                 title: t("settings.webhooks.how"),
                 cell: (one) => (
-                  <Badge tone={TONES[one.state as keyof typeof TONES] ?? "plain"}>
-                    {words(one.state)} {one.status ?? ""}
-                  </Badge>
+                  <>
+                    <Badge tone={TONES[one.state as keyof typeof TONES] ?? "plain"}>
+                      {words(one.state)} {one.status ?? ""}
+                    </Badge>
+                    <span className="block text-[0.8125rem] text-muted">
+                      {one.error}
+                      {one.next_at && (
+                        <span className="block">
+                          {t("settings.webhooks.next")} <Time at={one.next_at} />
+                        </span>
+                      )}
+                    </span>
+                  </>
                 ),
               },
               {

@@ -159,7 +159,9 @@ function AddDomain({
   const name = title
     .trim()
     .toLowerCase()
+    .replaceAll("ß", "ss")
     .normalize("NFKD")
+    .replace(/\p{M}/gu, "")
     .replace(/[^a-z0-9]+/g, "-")
     .replace(/^[-0-9]+|-+$/g, "");
   const submit = async (event: FormEvent) => {
@@ -173,6 +175,7 @@ function AddDomain({
       await queries.invalidateQueries({ queryKey: ["domains"] });
       onOpenChange(false);
       setTitle("");
+      setGuarded(false);
     } catch (error) {
       showToast({ text: sentenceOf(error), tone: "bad" });
     }
@@ -183,6 +186,7 @@ function AddDomain({
         <Field
           label={t("settings.domains.name")}
           help={name && t("settings.domains.known", { name })}
+          error={title.trim() && !name && t("settings.domains.unnamed")}
         >
           <Input value={title} onChange={(event) => setTitle(event.target.value)} required />
         </Field>
