@@ -154,6 +154,11 @@ test("the ranks are those of the search, as lines and as a table", async ({ page
   }
   await page.reload();
   await expect(table).toBeVisible();
+  // What was said leads to where it was said.
+  const said = page.getByRole("table", { name: "Earlier turns" });
+  await said.getByRole("link", { name: /Could you book a table for four/ }).click();
+  await expect(page).toHaveURL(/\/sources\?.*session=dinner/);
+  await expect(page.getByText("Could you book a table for four").first()).toBeVisible();
 });
 
 test("a message that calls for nothing is told from one that does", async ({ page, quipu }) => {

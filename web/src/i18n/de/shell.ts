@@ -90,7 +90,7 @@ export const shell: Translation["shell"] = {
   "signIn.user": "Person",
   "signIn.userHelp": "Die Kennung, unter der deine Anwendung weiß, wessen Gedächtnis es ist.",
   "signIn.submit": "Anmelden",
-  "signIn.link": "Oder öffne den einmaligen Link, den der Server dir gegeben hat.",
+  "signIn.link": "Oder öffne einen einmaligen Link. Wer den Server betreibt, macht dir einen mit:",
   "signIn.opening": "Du wirst angemeldet…",
   "signIn.spent": "Dieser Link gilt nicht mehr",
   "signIn.spentText":

@@ -55,11 +55,19 @@ export type Outcome =
   /** Retrieve had not asked for it: other settings, or the message calls for less. */
   | { kind: "unasked" };
 
+/** The place of a turn: its chat, and its number there. */
+export interface Said {
+  session: string;
+  turn: number;
+}
+
 /** A memory or a turn on its way through the arms. */
 export interface Row {
   id: string;
   what: "memory" | "turn";
   text: string;
+  /** Where a turn was said. */
+  said?: Said;
   /** Its rank and score with each arm that found it. */
   arms: ReadonlyMap<string, { rank: number; score: number }>;
   fused: number;
@@ -95,7 +103,10 @@ export function rowsOf(found: SearchAnswer, context: ContextView): Row[] {
     ...found.memories.map((one, at) =>
       row(one.memory.id, "memory", one.memory.content, one.why, at),
     ),
-    ...found.turns.map((one, at) => row(one.turn.id, "turn", one.turn.content, one.why, at)),
+    ...found.turns.map(({ turn, why }, at) => ({
+      ...row(turn.id, "turn", turn.content, why, at),
+      said: { session: turn.session_id, turn: turn.number },
+    })),
   ];
 }
 

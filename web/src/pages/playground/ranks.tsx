@@ -8,7 +8,7 @@ import { known, locale, t } from "../../i18n/index.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { classes } from "../../ui/classes.ts";
 import { type Column, Table } from "../../ui/table.tsx";
-import type { Outcome, Row } from "./ask.ts";
+import type { Outcome, Row, Said } from "./ask.ts";
 
 /** Pixels: the height of a rank, the way from arm to arm, and the room beside the first and the last. */
 const WIDE = { lane: 32, step: 68, edge: 30 };
@@ -252,7 +252,7 @@ export function RowName({
   row,
   wrap,
 }: {
-  row: { id: string; what: "memory" | "turn"; text: string };
+  row: Pick<Row, "id" | "what" | "text" | "said">;
   wrap?: boolean;
 }): ReactNode {
   const look = classes(
@@ -262,7 +262,7 @@ export function RowName({
   if (row.what === "turn") {
     return (
       <span dir="auto" className={look} title={row.text}>
-        {row.text}
+        {row.said ? <TurnLink said={row.said}>{row.text}</TurnLink> : row.text}
       </span>
     );
   }
@@ -275,6 +275,19 @@ export function RowName({
       className={classes(look, "underline-offset-2 hover:underline")}
     >
       {row.text}
+    </Link>
+  );
+}
+
+/** What was said, which leads to where it was. */
+export function TurnLink({ said, children }: { said: Said; children: ReactNode }) {
+  return (
+    <Link
+      to="/sources"
+      search={{ view: "chats", ...said }}
+      className="rounded-sm underline-offset-2 hover:underline"
+    >
+      {children}
     </Link>
   );
 }

@@ -59,7 +59,7 @@ export function Result({
       </div>
       <div className="flex min-w-0 flex-col gap-4">
         <Prompt context={data.context} window={setting.window} />
-        <WentIn context={data.context} />
+        <WentIn {...data} />
         <Again {...data} query={query} setting={setting} keyed={!narrow} />
       </div>
     </section>

@@ -9,6 +9,7 @@ import { useSignInActs } from "../../app/sign-in.tsx";
 import { t } from "../../i18n/index.ts";
 import { Button } from "../../ui/button.tsx";
 import { Field, Input } from "../../ui/field.tsx";
+import { Snippet } from "../../ui/snippet.tsx";
 import { Spinner } from "../../ui/spinner.tsx";
 
 const route = getRouteApi("/sign-in");
@@ -94,6 +95,7 @@ export default function SignInPage() {
             </form>
             <div className="flex flex-col gap-2 border-t pt-5">
               <p className="text-muted">{t("shell.signIn.link")}</p>
+              <Snippet code="quipu sign-in --tenant acme --user alice" />
             </div>
           </>
         )}
