@@ -183,7 +183,7 @@ export const settings: Translation["settings"] = {
     "{count, plural, one {Wird noch einmal versucht} other {# werden noch einmal versucht}}",
   "jobs.all": "Alle {count, number} noch einmal versuchen",
   "jobs.everybody":
-    "Das ist die Arbeit für die gezeigte Person. Was für irgendjemanden aufgegeben wurde:",
+    "Das ist die Arbeit für die gezeigte Person. Was bei irgendwem aufgegeben wurde, versucht noch einmal:",
   "jobs.attempts": "{count, plural, one {einmal versucht} other {# Mal versucht}}",
   "jobs.kind.close": "Einen stillen Chat beenden",
   "jobs.kind.extract": "Aus einem Chat lernen",

@@ -176,7 +176,8 @@ export const settings = {
     "Nothing waits. Learning from chats, naming them and tidying up happens here, and what fails for good is listed for you to try again.",
   "jobs.retried": "{count, plural, one {It is tried again} other {# are tried again}}",
   "jobs.all": "Try all {count, number} again",
-  "jobs.everybody": "This is the work for the person shown. What was given up for anybody:",
+  "jobs.everybody":
+    "This is the work for the person shown. What was given up for anybody is tried again with",
   "jobs.attempts": "{count, plural, one {tried once} other {tried # times}}",
   "jobs.kind.close": "End a silent chat",
   "jobs.kind.extract": "Learn from a chat",
