@@ -4,8 +4,6 @@ import { ChartNoAxesColumn, CircleCheck, CircleX, Table2 } from "lucide-react";
 import { useMemo, useState } from "react";
 import { ProblemCard } from "../../app/problems.tsx";
 import { useShortcuts } from "../../app/shortcuts.tsx";
-import { useMemories } from "../../data/memories.ts";
-import { select } from "../../data/select.ts";
 import { t } from "../../i18n/index.ts";
 import { Button, buttonClasses } from "../../ui/button.tsx";
 import { Chip } from "../../ui/chip.tsx";
@@ -14,7 +12,7 @@ import { EmptyState } from "../../ui/empty-state.tsx";
 import { Page } from "../../ui/page.tsx";
 import { Skeleton } from "../../ui/skeleton.tsx";
 import { ChartCard } from "./chart-card.tsx";
-import { byDomain, type Headline, headlines, isEmpty, sectionsOf } from "./charts.ts";
+import { type Headline, headlines, isEmpty, sectionsOf } from "./charts.ts";
 import { TopDomains } from "./domains.tsx";
 import { type Figures, useFigures } from "./figures.ts";
 import { Patterns } from "./plot.tsx";
@@ -72,14 +70,7 @@ export default function InsightsPage() {
 }
 
 function Shown({ figures, tables }: { figures: Figures; tables: boolean }) {
-  const { all, complete } = useMemories();
-  const sections = useMemo(() => {
-    const [memory, ...rest] = sectionsOf(figures.days);
-    if (!memory) return rest;
-    const days = figures.days.map((one) => one.day);
-    const domains = complete ? [byDomain(days, select(all, { status: ["active"] }))] : [];
-    return [{ ...memory, charts: [...memory.charts, ...domains] }, ...rest];
-  }, [figures, all, complete]);
+  const sections = useMemo(() => sectionsOf(figures.days), [figures]);
   // One day for all charts: what happened on it is seen in each of them.
   const [chosen, setChosen] = useState<number | null>(null);
   const last = figures.days.length - 1;
