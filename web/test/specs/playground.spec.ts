@@ -209,7 +209,12 @@ test("two settings are compared side by side, by keyboard alone", async ({ page,
   await screens(page, "playground-compare");
 });
 
-test("what was found is kept as a test, by keyboard alone", async ({ page, quipu, user }) => {
+test("what was found is kept as a test, by keyboard alone", async ({
+  page,
+  quipu,
+  user,
+  baseURL,
+}) => {
   await life(quipu);
   await open(page, "/playground?budget=450");
   const context = await ask(page, MESSAGE);
@@ -247,6 +252,18 @@ test("what was found is kept as a test, by keyboard alone", async ({ page, quipu
   const said = text.slice(text.indexOf("find = ")).match(/"[^"]*"/g);
   expect(said?.map((one) => JSON.parse(one))).toEqual(find);
   await expect(dialog).toHaveCount(0);
+
+  // The program reads it, and says when something is no longer found.
+  const words = ["eval", "run", await file.path(), "--url", baseURL ?? ""];
+  const trial = () => run(process.env.QUIPU_TEST_BIN ?? "quipu", words).catch((failed) => failed);
+  const passed = await trial();
+  expect(passed.code, passed.stderr).toBeUndefined();
+  expect(passed.stdout).toContain(`1 of 1 case pass; ${find.length} of ${find.length} memories`);
+  const gone = known.find((one) => one.content === find[0]);
+  await quipu.memories.forget(gone?.id ?? "");
+  const failed = await trial();
+  expect(failed.code).toBe(1);
+  expect(failed.stdout).toContain(`missing: ${find[0]}`);
 });
 
 test("a message that finds nothing makes no test, and says why", async ({ page, quipu }) => {

@@ -4,8 +4,8 @@ import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { useQuipu } from "../../app/sign-in.tsx";
 import type { Range } from "./search.ts";
 
-export type Day = InsightDay & { domains: InsightsView["domains"] };
-export type Figures = Omit<InsightsView, "days"> & { days: Day[] };
+export type Day = InsightDay;
+export type Figures = InsightsView;
 
 /** The figures of the last days. They follow every operation. */
 export function useFigures(days: Range) {
@@ -13,7 +13,7 @@ export function useFigures(days: Range) {
   return useQuery({
     // What is under `stats` is read again when something was written.
     queryKey: ["stats", "insights", days],
-    queryFn: ({ signal }) => quipu.insights(days, { signal }) as Promise<Figures>,
+    queryFn: ({ signal }) => quipu.insights(days, { signal }),
     placeholderData: keepPreviousData,
   });
 }
