@@ -9,15 +9,27 @@ export interface From {
   origin?: string;
 }
 
-/** With a body it is a `POST`, as curl has it. */
-export function curl(path: string, body: object | undefined, from: From): string {
+/**
+ * For pages that have nothing to show yet. Nothing for somebody who has come by a link: they have no key,
+ * and no wish for a shell.
+ */
+export function curl(
+  path: string,
+  body: object | string,
+  from: From & { admin: boolean },
+): string | undefined {
+  return from.local || from.admin ? command(path, body, from) : undefined;
+}
+
+/** With a body, which may be written as JSON already, it is a `POST`, as curl has it. */
+export function command(path: string, body: object | string | undefined, from: From): string {
   const { user, local = false, key = "$QUIPU_KEY", origin = location.origin } = from;
   const lines = [`curl ${origin}${path}`];
   if (!local) lines.push(`  -H "Authorization: Bearer ${key}"`);
   if (user && !(local && user === "me")) lines.push(`  -H ${quoted(`X-Quipu-User: ${user}`)}`);
   if (body) {
     lines.push("  -H 'content-type: application/json'");
-    lines.push(`  -d ${quoted(JSON.stringify(body))}`);
+    lines.push(`  -d ${quoted(typeof body === "string" ? body : JSON.stringify(body))}`);
   }
   return lines.join(" \\\n");
 }

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { test } from "node:test";
-import { curl } from "../../src/data/curl.ts";
+import { command, curl } from "../../src/data/curl.ts";
 
 const HERE = { origin: "http://h", local: true };
 
@@ -14,7 +14,7 @@ function words(command: string): string[] {
 test("a shell reads the command as it was meant, whatever the message and the person", () => {
   const query = `It's "$HOME" \`id\` $(id) \\ !! ; é 日本`;
   const user = `o'neil"; $(id) \``;
-  assert.deepEqual(words(curl("/x", { query }, { ...HERE, user })), [
+  assert.deepEqual(words(command("/x", { query }, { ...HERE, user })), [
     "http://h/x",
     "-H",
     `X-Quipu-User: ${user}`,
@@ -26,7 +26,7 @@ test("a shell reads the command as it was meant, whatever the message and the pe
 });
 
 test("where a key is asked for it stands in by its name, and the person is named", () => {
-  const command = curl("/x", {}, { origin: "http://h", user: "me" });
+  const command = command("/x", {}, { origin: "http://h", user: "me" });
   assert.match(command, /Bearer \$QUIPU_KEY"/);
   const said = words(command);
   assert.ok(said.includes("Authorization: Bearer secret"));
@@ -34,10 +34,19 @@ test("where a key is asked for it stands in by its name, and the person is named
 });
 
 test("on one person's machine neither is needed, and without a body it only reads", () => {
-  assert.deepEqual(words(curl("/x", undefined, { ...HERE, user: "me" })), ["http://h/x"]);
-  assert.deepEqual(words(curl("/x", undefined, { origin: "http://h", key: "qp_live_1" })), [
+  assert.deepEqual(words(command("/x", undefined, { ...HERE, user: "me" })), ["http://h/x"]);
+  assert.deepEqual(words(command("/x", undefined, { origin: "http://h", key: "qp_live_1" })), [
     "http://h/x",
     "-H",
     "Authorization: Bearer qp_live_1",
   ]);
+});
+
+test("who came by a link is shown none", () => {
+  assert.equal(curl("/x", "{}", { origin: "http://h", admin: false }), undefined);
+  assert.ok(curl("/x", "{}", { ...HERE, admin: false }));
+  assert.deepEqual(
+    words(curl("/x", `{"a": "it's"}`, { ...HERE, admin: true }) ?? "").at(-1),
+    `{"a": "it's"}`,
+  );
 });

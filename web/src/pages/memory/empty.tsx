@@ -11,13 +11,13 @@ import type { Tab } from "./set.ts";
 
 /** Nothing was ever saved. It flips by itself when the first memory comes. */
 export function FirstVisit({ onAdd }: { onAdd: () => void }) {
-  const { user, local } = useSignIn();
+  const signIn = useSignIn();
   return (
     <EmptyState
       icon={<Layers size={20} aria-hidden />}
       title={t("memory.empty.title")}
       text={t("memory.empty.text")}
-      snippet={curl("/api/memory", { content: "I only do index funds" }, { user, local })}
+      snippet={curl("/api/memory", '{"content": "I only do index funds"}', signIn)}
       waiting={t("memory.empty.waiting")}
       next={[
         {
@@ -46,12 +46,14 @@ export function FirstVisit({ onAdd }: { onAdd: () => void }) {
         },
       ]}
     >
-      <div className="flex flex-col gap-2">
-        <p className="text-[0.8125rem] text-muted">{t("memory.empty.shell")}</p>
-        <Snippet code={'quipu save "I only do index funds"'} />
-        <p className="text-[0.8125rem] text-muted">{t("memory.empty.connect")}</p>
-        <Snippet code="quipu connect" />
-      </div>
+      {signIn.local && (
+        <div className="flex flex-col gap-2">
+          <p className="text-[0.8125rem] text-muted">{t("memory.empty.shell")}</p>
+          <Snippet code={'quipu save "I only do index funds"'} />
+          <p className="text-[0.8125rem] text-muted">{t("memory.empty.connect")}</p>
+          <Snippet code="quipu connect" />
+        </div>
+      )}
     </EmptyState>
   );
 }

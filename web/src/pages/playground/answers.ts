@@ -3,7 +3,7 @@ import { type ContextView, QuipuError, type RetrievalView, type SearchAnswer } f
 import { useQuery } from "@tanstack/react-query";
 import { usePreferences } from "../../app/preferences.ts";
 import { useQuipu, useSignIn } from "../../app/sign-in.tsx";
-import { curl } from "../../data/curl.ts";
+import { command } from "../../data/curl.ts";
 import { retrieveBody, searchBody } from "./ask.ts";
 import type { Setting } from "./search.ts";
 
@@ -51,8 +51,8 @@ export function useCommands(query: string, setting: Setting): { retrieve: string
   const timezone = useTimezone();
   const from = { user, local };
   return {
-    retrieve: curl("/api/memory/retrieve", retrieveBody(query, setting, timezone), from),
-    search: curl("/api/memory/search", searchBody(query, setting, timezone), from),
+    retrieve: command("/api/memory/retrieve", retrieveBody(query, setting, timezone), from),
+    search: command("/api/memory/search", searchBody(query, setting, timezone), from),
   };
 }
 

@@ -6,7 +6,7 @@ import { useState } from "react";
 import { ProblemCard, sentenceOf } from "../../app/problems.tsx";
 import { useShortcuts } from "../../app/shortcuts.tsx";
 import { useQuipu, useSignIn } from "../../app/sign-in.tsx";
-import { curl } from "../../data/curl.ts";
+import { command } from "../../data/curl.ts";
 import { known, t } from "../../i18n/index.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { Button } from "../../ui/button.tsx";
@@ -156,5 +156,5 @@ function originWords(origin: string): string {
 
 function tryIt(made: IssuedView | undefined): string {
   const user = made?.user ? undefined : "alice";
-  return curl("/api/memory", undefined, { user, key: made?.secret });
+  return command("/api/memory", undefined, { user, key: made?.secret });
 }

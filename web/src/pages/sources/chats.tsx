@@ -114,7 +114,7 @@ function All() {
   const now = useNow();
   const { timeZone } = usePreferences();
   const { trash } = useSessionActs();
-  const { user, local } = useSignIn();
+  const signIn = useSignIn();
   if (sessions.error) {
     return <ProblemCard error={sessions.error} retry={() => void sessions.refetch()} />;
   }
@@ -127,8 +127,8 @@ function All() {
         text={t("sources.chats.emptyText")}
         snippet={curl(
           "/api/sessions/chat-1/turns",
-          { turns: [{ role: "user", content: "I moved to Lisbon" }] },
-          { user, local },
+          '{"turns": [{"role": "user", "content": "I moved to Lisbon"}]}',
+          signIn,
         )}
       />
     );
