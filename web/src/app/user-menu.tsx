@@ -42,7 +42,8 @@ export function UserMenu() {
         }
       >
         <p className="max-w-60 px-2 pt-1.5 pb-1 text-xs text-muted">
-          {t(how)} <span className="whitespace-nowrap">· Quipu {signIn.version}</span>
+          {t(how)}
+          <span className="block">Quipu {signIn.version}</span>
         </p>
         <MenuChoice
           label={t("shell.theme.name")}

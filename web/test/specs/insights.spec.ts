@@ -57,8 +57,8 @@ test("the charts say what the API counts", async ({ page, quipu }) => {
   await expect(chart(page, "Retrievals")).toContainText("whole 3degraded 0");
   await expect(chart(page, "Recall time")).toContainText(`p95 ${today.recall_ms?.p95} ms`);
   const domains = chart(page, "Top domains").getByRole("listitem");
-  await expect(domains.filter({ hasText: "food" })).toContainText("1");
-  await expect(chart(page, "Memories by domain")).toContainText("food 1");
+  await expect(domains.filter({ hasText: "Food and dining" })).toContainText("1");
+  await expect(chart(page, "Memories by domain")).toContainText("Food and dining 1");
   const head = page.locator("dl").first();
   await expect(head).toContainText(`Known now${strong + tentative}`);
   await expect(head).toContainText("Baselines kept67%");
@@ -107,15 +107,17 @@ test("domains are told day by day, the largest by name, and add up", async ({ pa
   await quipu.memories.forget(saved[0]?.memory?.id ?? "");
   await open(page, "/insights?days=7");
   const card = chart(page, "Memories by domain");
-  await expect(card).toContainText("food 6travel 6work 5schedule 4shopping 3others 4");
+  await expect(card).toContainText("Food and dining 6Travel 6Work 5Schedule 4Shopping 3others 4");
   await screens(page, "insights-domains");
 
   await card.getByRole("button", { name: "As a table" }).click();
   const { days } = await figures(quipu, 7);
   const names = await card.getByRole("columnheader").allTextContents();
-  expect(names).toEqual(["Day", ...AREAS.slice(0, 5), "others"]);
+  const [area, called] = [AREAS.slice(0, 5), await quipu.domains.list()];
+  const titles = area.map((name) => called.find((one) => one.name === name)?.display_name);
+  expect(names).toEqual(["Day", ...titles, "others"]);
   const rows = days.map((day) => {
-    const named = names.slice(1, -1).map((name) => {
+    const named = area.map((name) => {
       return day.domains.find((one) => one.domain === name)?.memories ?? 0;
     });
     const all = day.domains.reduce((sum, one) => sum + one.memories, 0);

@@ -26,9 +26,9 @@ test("a shell reads the command as it was meant, whatever the message and the pe
 });
 
 test("where a key is asked for it stands in by its name, and the person is named", () => {
-  const command = command("/x", {}, { origin: "http://h", user: "me" });
-  assert.match(command, /Bearer \$QUIPU_KEY"/);
-  const said = words(command);
+  const told = command("/x", {}, { origin: "http://h", user: "me" });
+  assert.match(told, /Bearer \$QUIPU_KEY"/);
+  const said = words(told);
   assert.ok(said.includes("Authorization: Bearer secret"));
   assert.ok(said.includes("X-Quipu-User: me"));
 });

@@ -161,5 +161,6 @@ export const playground: Translation["playground"] = {
   "compare.in": "Zeilen im Prompt",
   "compare.out": "Weggelassen",
   "compare.only": "Nur mit {name}",
+  "compare.same": "Beide werden gleich gefragt: ändere oben etwas an einer.",
   "compare.nothing": "nichts",
 };

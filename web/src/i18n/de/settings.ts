@@ -137,6 +137,7 @@ export const settings: Translation["settings"] = {
   "people.add": "Hinzufügen",
   "people.added": "Hinzugefügt",
   "people.none": "Noch niemand. Personen erscheinen mit dem Ersten, was über sie gespeichert wird.",
+  "people.since": "zuerst gesehen",
   "people.shown": "gerade gezeigt",
   "people.link": "Anmeldelink",
   "people.look": "Ansehen",

@@ -157,5 +157,6 @@ export const playground = {
   "compare.in": "Lines in the prompt",
   "compare.out": "Left out",
   "compare.only": "Only with {name}",
+  "compare.same": "Both are asked alike: change something about one of them, above.",
   "compare.nothing": "nothing",
 } as const;

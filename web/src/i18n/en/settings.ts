@@ -132,6 +132,7 @@ export const settings = {
   "people.add": "Add",
   "people.added": "Added",
   "people.none": "Nobody yet. People appear with the first thing that is saved about them.",
+  "people.since": "first seen",
   "people.shown": "shown now",
   "people.link": "Sign-in link",
   "people.look": "Look",

@@ -36,7 +36,10 @@ type ChartId =
 
 export type Section = { title: string; charts: Chart[] };
 
-export function sectionsOf(days: readonly Day[]): Section[] {
+/** What a domain is called; as the API has it, if nobody knows better. */
+export type Naming = (domain: string) => string;
+
+export function sectionsOf(days: readonly Day[], naming: Naming = (domain) => domain): Section[] {
   const make = (
     id: ChartId,
     kind: Chart["kind"],
@@ -63,7 +66,7 @@ export function sectionsOf(days: readonly Day[]): Section[] {
           [t("shell.tier.tentative")]: (day) => day.memories.tentative,
           [t("shell.tier.candidate")]: (day) => day.memories.candidate,
         }),
-        byDomain(days),
+        byDomain(days, naming),
         make("new", "columns", {
           [t("insights.saved")]: (day) => day.saved,
           [t("insights.learned")]: (day) => day.learned,
@@ -158,7 +161,7 @@ export function ratesOf(days: readonly Day[]): Map<Day, Rates> {
 const NAMED = 5;
 
 /** The domains that were largest over these days by name, and everything else together. */
-export function byDomain(days: readonly Day[]): Chart {
+export function byDomain(days: readonly Day[], naming: Naming): Chart {
   const sizes = new Map<string, number>();
   for (const { domain, memories } of days.flatMap((day) => day.domains)) {
     if (domain) sizes.set(domain, (sizes.get(domain) ?? 0) + memories);
@@ -178,7 +181,7 @@ export function byDomain(days: readonly Day[]): Chart {
     kind: "columns",
     days: days.map((one) => one.day),
     series: [
-      ...names.map((name) => series(name, (domain) => domain === name)),
+      ...names.map((name) => series(naming(name), (domain) => domain === name)),
       series(t("insights.others"), (domain) => !domain || !names.includes(domain)),
     ],
     format: count,

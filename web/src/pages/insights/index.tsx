@@ -1,9 +1,10 @@
 /** How a memory grows, is used and is corrected. */
 import { getRouteApi, Link, useNavigate } from "@tanstack/react-router";
 import { ChartNoAxesColumn, CircleCheck, CircleX, Table2 } from "lucide-react";
-import { useMemo, useState } from "react";
+import { useCallback, useMemo, useState } from "react";
 import { ProblemCard } from "../../app/problems.tsx";
 import { useShortcuts } from "../../app/shortcuts.tsx";
+import { useDomains } from "../../data/domains.ts";
 import { t } from "../../i18n/index.ts";
 import { Button, buttonClasses } from "../../ui/button.tsx";
 import { Chip } from "../../ui/chip.tsx";
@@ -70,7 +71,12 @@ export default function InsightsPage() {
 }
 
 function Shown({ figures, tables }: { figures: Figures; tables: boolean }) {
-  const sections = useMemo(() => sectionsOf(figures.days), [figures]);
+  const { data: domains } = useDomains();
+  const naming = useCallback(
+    (name: string) => domains?.find((one) => one.name === name)?.display_name ?? name,
+    [domains],
+  );
+  const sections = useMemo(() => sectionsOf(figures.days, naming), [figures, naming]);
   // One day for all charts: what happened on it is seen in each of them.
   const [chosen, setChosen] = useState<number | null>(null);
   const last = figures.days.length - 1;
@@ -118,7 +124,12 @@ function Shown({ figures, tables }: { figures: Figures; tables: boolean }) {
               />
             ))}
             {which === 0 && (
-              <TopDomains key={String(tables)} domains={figures.domains} tables={tables} />
+              <TopDomains
+                key={String(tables)}
+                domains={figures.domains}
+                naming={naming}
+                tables={tables}
+              />
             )}
           </div>
         </section>

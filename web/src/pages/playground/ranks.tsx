@@ -19,10 +19,14 @@ interface Stage {
   rank: (row: Row) => number | undefined;
 }
 
-function stages(): Stage[] {
+/** Where vectors were compared with nothing, the words have their room. */
+function stages(rows: readonly Row[]): Stage[] {
+  const vectors = rows.some((row) => row.arms.has("vector"));
   return [
     { name: t("playground.stage.keyword"), rank: (row) => row.arms.get("keyword")?.rank },
-    { name: t("playground.stage.vector"), rank: (row) => row.arms.get("vector")?.rank },
+    ...(vectors
+      ? [{ name: t("playground.stage.vector"), rank: (row: Row) => row.arms.get("vector")?.rank }]
+      : []),
     { name: t("playground.stage.fused"), rank: (row) => row.fused },
     { name: t("playground.stage.reranked"), rank: (row) => row.last },
   ];
@@ -44,7 +48,7 @@ export function Ranks({
 /** Lines from arm to arm. Whatever ranks below the last lane is on the lane under it, with its number. */
 function RankLines({ label, rows }: { label: string; rows: readonly Row[] }) {
   const [near, setNear] = useState<string>();
-  const columns = stages();
+  const columns = stages(rows);
   const narrow = useNarrow();
   const { lane, step, edge } = narrow ? NARROW : WIDE;
   const width = edge * 2 + step * (columns.length - 1);

@@ -1,6 +1,7 @@
 /** Everything about one answer: the verdict, the way there, the prompt, and how to ask the same again. */
 import { ChevronRight, Search, SearchX } from "lucide-react";
 import { type ReactNode, useState } from "react";
+import { usePreferences } from "../../app/preferences.ts";
 import { ProblemCard } from "../../app/problems.tsx";
 import { known, t } from "../../i18n/index.ts";
 import { Badge } from "../../ui/badge.tsx";
@@ -9,7 +10,7 @@ import { Card } from "../../ui/card.tsx";
 import { classes } from "../../ui/classes.ts";
 import { Snippet } from "../../ui/snippet.tsx";
 import { Spinner } from "../../ui/spinner.tsx";
-import { Time } from "../../ui/time.tsx";
+import { day, Time } from "../../ui/time.tsx";
 import { type Answers, useAnswers, useCommands, useTrace } from "./answers.ts";
 import { leftOut, rowsOf, STAGES, total, verdict } from "./ask.ts";
 import { LeftOut, WentIn } from "./lines.tsx";
@@ -121,13 +122,7 @@ function Verdict({ context, found, name }: Answers & { name?: string }) {
                 <span key={one.words} className="inline-flex flex-wrap items-baseline gap-1.5">
                   <bdi>“{one.words}”</bdi>
                   <span className="text-[0.8125rem] text-muted">
-                    <Time at={one.from} absolute />
-                    {one.until && (
-                      <>
-                        {" – "}
-                        <Time at={one.until} absolute />
-                      </>
-                    )}
+                    <Span {...one} />
                   </span>
                 </span>
               ))}
@@ -154,6 +149,27 @@ function Verdict({ context, found, name }: Answers & { name?: string }) {
         </dl>
       </div>
     </Card>
+  );
+}
+
+/** From when to when; whole days by their dates alone. */
+function Span({ from, until }: { from: string; until?: string | null }) {
+  const { timeZone } = usePreferences();
+  const midnight = (at: string) => day(at, timeZone) !== day(Date.parse(at) - 1, timeZone);
+  if (until && midnight(from) && midnight(until)) {
+    const [first, last] = [day(from, timeZone), day(Date.parse(until) - 1, timeZone)];
+    return first === last ? first : `${first} – ${last}`;
+  }
+  return (
+    <>
+      <Time at={from} absolute />
+      {until && (
+        <>
+          {" – "}
+          <Time at={until} absolute />
+        </>
+      )}
+    </>
   );
 }
 

@@ -63,7 +63,11 @@ export function Apps() {
       }
     >
       {signIn.local && <p className="border-b px-4 py-3 text-muted">{t("settings.keys.local")}</p>}
-      {keys.error && <ProblemCard error={keys.error} retry={() => void keys.refetch()} />}
+      {keys.error && (
+        <div className="p-3">
+          <ProblemCard error={keys.error} retry={() => void keys.refetch()} />
+        </div>
+      )}
       {keys.isPending && <Skeleton />}
       {keys.data?.length === 0 && (
         <EmptyState

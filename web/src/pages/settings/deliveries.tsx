@@ -51,7 +51,12 @@ export function Deliveries({ webhook }: { webhook: string }) {
               {
                 key: "verb",
                 title: t("settings.webhooks.what"),
-                cell: (one) => `${one.verb} · ${one.user}`,
+                cell: (one) => (
+                  <>
+                    {one.verb}
+                    <bdi className="block text-[0.8125rem] text-muted">{one.user}</bdi>
+                  </>
+                ),
               },
               {
                 key: "state",

@@ -38,7 +38,11 @@ export function Domains() {
       }
     >
       <p className="border-b px-4 py-3 text-muted">{t("settings.domains.text")}</p>
-      {domains.error && <ProblemCard error={domains.error} retry={() => void domains.refetch()} />}
+      {domains.error && (
+        <div className="p-3">
+          <ProblemCard error={domains.error} retry={() => void domains.refetch()} />
+        </div>
+      )}
       {domains.isPending && <Skeleton />}
       <ul className="divide-y divide-line">
         {domains.data?.map((domain) => (

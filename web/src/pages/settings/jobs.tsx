@@ -51,7 +51,11 @@ export function Jobs() {
         )
       }
     >
-      {jobs.error && <ProblemCard error={jobs.error} retry={() => void jobs.refetch()} />}
+      {jobs.error && (
+        <div className="p-3">
+          <ProblemCard error={jobs.error} retry={() => void jobs.refetch()} />
+        </div>
+      )}
       {jobs.isPending && <Skeleton rows={3} />}
       {jobs.data?.length === 0 && (
         <p className="max-w-prose p-4 text-muted">{t("settings.jobs.none")}</p>

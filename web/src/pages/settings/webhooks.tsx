@@ -67,7 +67,9 @@ export function Webhooks() {
         )}
       </form>
       {webhooks.error && (
-        <ProblemCard error={webhooks.error} retry={() => void webhooks.refetch()} />
+        <div className="p-3">
+          <ProblemCard error={webhooks.error} retry={() => void webhooks.refetch()} />
+        </div>
       )}
       {webhooks.isPending && <Skeleton rows={2} />}
       {webhooks.data?.length === 0 && (

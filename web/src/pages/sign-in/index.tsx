@@ -1,11 +1,12 @@
 /** Signing in, with a key or with the one-time link that the server printed. */
 
 import { QuipuError, type SignIn } from "@quipu/client";
-import { getRouteApi, useRouter } from "@tanstack/react-router";
+import { useQuery } from "@tanstack/react-query";
+import { getRouteApi, Navigate, useRouter } from "@tanstack/react-router";
 import { type FormEvent, useEffect, useRef, useState } from "react";
 import { ProblemCard } from "../../app/problems.tsx";
 import { Brand } from "../../app/shell.tsx";
-import { useSignInActs } from "../../app/sign-in.tsx";
+import { signedIn, useSignInActs } from "../../app/sign-in.tsx";
 import { t } from "../../i18n/index.ts";
 import { Button } from "../../ui/button.tsx";
 import { Field, Input } from "../../ui/field.tsx";
@@ -23,6 +24,14 @@ export default function SignInPage() {
   const [busy, setBusy] = useState(false);
   const [error, setError] = useState<unknown>();
   const link = useLinkOnce();
+  // On one person's machine nobody signs in, and there is nothing to do here.
+  const known = useQuery({
+    queryKey: ["sign-in"],
+    queryFn: signedIn,
+    retry: false,
+    staleTime: Number.POSITIVE_INFINITY,
+    enabled: !link,
+  });
 
   const submit = async (how: SignIn) => {
     setBusy(true);
@@ -49,6 +58,7 @@ export default function SignInPage() {
     event.preventDefault();
     void submit({ key: key.trim(), user: user.trim() });
   };
+  if (known.data?.local) return <Navigate to={to ?? "/memory"} replace />;
   return (
     <main className="flex min-h-dvh items-center justify-center p-4">
       <div className="flex w-full max-w-sm flex-col gap-6">
