@@ -172,6 +172,31 @@ test("a message that calls for nothing is told from one that does", async ({ pag
   await expect(page.locator("dl").first()).toContainText("travel");
 });
 
+test("what is shown stays until another setting has its answer", async ({ page, quipu }) => {
+  await life(quipu);
+  await open(page, `/playground?query=${encodeURIComponent(MESSAGE)}`);
+  const prompt = part(page, "Baseline").locator("pre");
+  await expect(prompt).toContainText("sister called Ana");
+  // Friday is a day, and not two hours of the night.
+  await expect(page.locator("dl").first()).toContainText(/“for Friday”/);
+  await expect(page.locator("dl").first()).not.toContainText("12:00");
+  let answer = () => {};
+  const held = new Promise<void>((resolve) => {
+    answer = resolve;
+  });
+  await page.route("**/api/memory/retrieve", async (route) => {
+    await held;
+    await route.continue();
+  });
+  await page.getByRole("combobox", { name: "Budget" }).click();
+  await page.getByRole("option", { name: /Standard/ }).click();
+  await expect(page.getByRole("region", { name: "Answer" })).toHaveAttribute("aria-busy", "true");
+  await expect(prompt).toBeVisible();
+  await expect(part(page, "Token budget")).toContainText("of 1,500 tokens");
+  answer();
+  await expect(part(page, "Token budget")).toContainText("of 4,000 tokens");
+});
+
 test("two settings are compared side by side, by keyboard alone", async ({ page, quipu }) => {
   test.slow();
   await life(quipu);
@@ -183,6 +208,7 @@ test("two settings are compared side by side, by keyboard alone", async ({ page,
   await page.getByRole("button", { name: "Ask" }).focus();
   await page.keyboard.press("v");
   await expect(page.getByRole("button", { name: "Stop comparing" })).toBeVisible();
+  await expect(page.getByText("Both are asked alike")).toBeVisible();
   const second = page.getByRole("group", { name: "B" });
   await second.getByRole("combobox", { name: "Budget" }).focus();
   await page.keyboard.press("Enter");

@@ -185,6 +185,18 @@ test("single keys can be switched off, and the look chosen", async ({ page }) =>
   await expect(page.locator("html")).toHaveAttribute("data-theme", "dark");
 });
 
+test("tabs that go on are seen to go on, on a phone", async ({ page }) => {
+  await page.setViewportSize({ width: 390, height: 844 });
+  await open(page, "/settings");
+  const tabs = page.getByRole("tablist");
+  const fades = () => tabs.evaluate((list) => getComputedStyle(list).maskImage !== "none");
+  await expect.poll(fades).toBe(true);
+  await page.getByRole("tab", { name: "Rules" }).focus();
+  await page.keyboard.press("End");
+  await expect(page.getByRole("tab", { name: "Appearance" })).toBeInViewport({ ratio: 0.9 });
+  await expect.poll(fades).toBe(false);
+});
+
 test("background work says when there is none", async ({ page, quipu }) => {
   await open(page, "/settings?tab=jobs");
   await expect(page.getByText("Nothing waits")).toBeVisible();
@@ -298,7 +310,11 @@ test.describe("where people sign in", () => {
     await theirs.close();
   });
 
-  test("a webhook is added, tested, told of a write, and told again", async ({ page, user }) => {
+  test("a webhook is added, tested, told of a write, and told again", async ({
+    page,
+    user,
+    allowed,
+  }) => {
     let told = 0;
     const receiver = createServer((request, response) => {
       request.resume();
@@ -331,6 +347,14 @@ test.describe("where people sign in", () => {
       await screens(page, "settings-webhooks");
       await row.getByRole("button", { name: "Send again" }).first().click();
       await expect.poll(() => told, { timeout: 15_000 }).toBeGreaterThan(before);
+      // Not being able to tell is not the same as nothing to tell.
+      allowed.push(/503/);
+      await page.route("**/deliveries?*", (route) => route.fulfill({ status: 503, body: "" }));
+      await page.reload();
+      await row.getByRole("button", { name: "Deliveries" }).click();
+      await expect(row.getByRole("alert")).toBeVisible({ timeout: 20_000 });
+      await expect(row.getByText("Nothing has been sent yet")).toHaveCount(0);
+      await page.unroute("**/deliveries?*");
       await row.getByRole("button", { name: "Remove" }).click();
       await page.getByRole("dialog").getByRole("textbox").fill(`127.0.0.1:${port}`);
       await page.keyboard.press("Enter");
