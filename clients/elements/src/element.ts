@@ -1,4 +1,5 @@
 /** What all elements share: where they read, what they say, and how they tell the page what happened. */
+import { QuipuError } from "@quipu/client";
 import { LitElement, type PropertyDeclarations } from "lit";
 import { look } from "./look.ts";
 import {
@@ -61,8 +62,9 @@ export class QuipuElement extends LitElement {
 
 /** Why a write was refused, in the server's words if it gave some. */
 export function reasonOf(error: unknown, words: Words): string {
-  const title = error instanceof Error && "title" in error ? error.title : undefined;
-  return typeof title === "string" && title ? title : words.refused;
+  if (!(error instanceof QuipuError)) return words.refused;
+  const fields = error.errors.map((one) => one.detail).join("; ");
+  return fields ? `${error.title}: ${fields}` : error.title;
 }
 
 /** Registers an element, unless the page has one of that name already. */

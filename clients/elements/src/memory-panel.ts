@@ -280,10 +280,10 @@ export class QuipuMemoryPanel extends QuipuElement {
         ${memory.domain ? html`<span part="domain" class="badge">${memory.domain}</span>` : nothing}
         ${when ? html`<span class="muted">${fill(words.confirmed, { when: this.#day(when) })}</span>` : nothing}
       </span>
-      <button part="edit" class="quiet" data-of=${memory.id} aria-label=${`${words.edit}: ${memory.content}`}
+      <span class="acts"><button part="edit" class="quiet" data-of=${memory.id} aria-label=${`${words.edit}: ${memory.content}`}
         @click=${() => this.#edit(memory)}>${words.edit}</button>
       <button part="forget" class="quiet" aria-label=${`${words.forget}: ${memory.content}`}
-        @click=${() => this.#forget(memory)}>${words.forget}</button>
+        @click=${() => this.#forget(memory)}>${words.forget}</button></span>
     </li>`;
   }
 

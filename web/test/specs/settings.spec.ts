@@ -327,6 +327,10 @@ test.describe("where people sign in", () => {
     const { port } = receiver.address() as AddressInfo;
     try {
       await open(page, "/settings?tab=webhooks");
+      allowed.push(/422/);
+      await page.getByLabel("Address to be told").fill("ftp://example.com/quipu");
+      await page.getByRole("button", { name: "Add" }).click();
+      await expect(page.getByRole("alert")).toContainText("an https URL");
       await page.getByLabel("Address to be told").fill(`http://127.0.0.1:${port}/quipu`);
       await page.getByRole("button", { name: "Add" }).click();
       await expect(page.getByRole("dialog").locator("pre")).toContainText("whsec_");
