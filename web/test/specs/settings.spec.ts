@@ -63,6 +63,7 @@ test("an app gets a key that is shown once, comes in, and is shown the door", as
   await page.keyboard.press("n");
   const dialog = page.getByRole("dialog");
   const name = `travel assistant ${user}`;
+  await expect(dialog.getByLabel("What it is for")).toBeFocused();
   await dialog.getByLabel("What it is for").fill(name);
   await dialog.getByLabel("Only for one person").fill(user);
   await dialog.getByRole("checkbox", { name: "erase for good" }).click();

@@ -118,8 +118,11 @@ function Verdict({ context, found, name }: Answers & { name?: string }) {
           </Said>
           {context.times.length > 0 && (
             <Said name={t("playground.times")}>
-              {context.times.map((one) => (
-                <span key={one.words} className="inline-flex flex-wrap items-baseline gap-1.5">
+              {timesOf(context).map((one) => (
+                <span
+                  key={`${one.words} ${one.from}`}
+                  className="inline-flex flex-wrap items-baseline gap-1.5"
+                >
                   <bdi>“{one.words}”</bdi>
                   <span className="text-[0.8125rem] text-muted">
                     <Span {...one} />
@@ -150,6 +153,11 @@ function Verdict({ context, found, name }: Answers & { name?: string }) {
       </div>
     </Card>
   );
+}
+
+/** What was said twice is told once. */
+function timesOf({ times }: Answers["context"]): Answers["context"]["times"] {
+  return [...new Map(times.map((one) => [`${one.words} ${one.from}`, one])).values()];
 }
 
 /** From when to when; whole days by their dates alone. */
