@@ -312,7 +312,8 @@ export function top(chart: Chart): number {
       : Math.max(...values);
   });
   const highest = Math.max(0, ...sums);
-  if (highest === 0) return 1;
+  // Half of nothing is nothing, but half of one is half a memory.
+  if (highest === 0) return chart.kind === "columns" ? 2 : 1;
   const power = 10 ** Math.floor(Math.log10(highest));
   const next = STEPS.map((step) => step * power).find((step) => step >= highest - 1e-9);
   // Five memories and a half there never are: whole things get a whole middle.
