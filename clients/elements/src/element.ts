@@ -59,6 +59,12 @@ export class QuipuElement extends LitElement {
   }
 }
 
+/** Why a write was refused, in the server's words if it gave some. */
+export function reasonOf(error: unknown, words: Words): string {
+  const title = error instanceof Error && "title" in error ? error.title : undefined;
+  return typeof title === "string" && title ? title : words.refused;
+}
+
 /** Registers an element, unless the page has one of that name already. */
 export function define(name: string, element: CustomElementConstructor): void {
   if (!customElements.get(name)) customElements.define(name, element);

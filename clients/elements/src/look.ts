@@ -88,6 +88,10 @@ export const look = css`
     color: var(--_muted);
     font-size: 0.875em;
   }
+  .problem {
+    color: var(--_bad);
+    font-size: 0.875em;
+  }
   .badge {
     display: inline-block;
     padding: 0 7px;

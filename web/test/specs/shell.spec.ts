@@ -31,6 +31,12 @@ test.describe("the shell", () => {
     await expect(page.getByRole("main")).toBeFocused();
   });
 
+  test("asks nobody to sign in on their own machine", async ({ page }) => {
+    await open(page, "/sign-in?to=%2Freview");
+    await expect(page).toHaveURL(/\/review$/);
+    await expect(page.getByRole("heading", { level: 1, name: "Review" })).toBeVisible();
+  });
+
   test("has a menu on phones", async ({ page }) => {
     await page.setViewportSize({ width: 390, height: 844 });
     await open(page, "/memory");

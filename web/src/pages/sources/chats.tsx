@@ -114,7 +114,7 @@ function All() {
   const now = useNow();
   const { timeZone } = usePreferences();
   const { trash } = useSessionActs();
-  const { user } = useSignIn();
+  const signIn = useSignIn();
   if (sessions.error) {
     return <ProblemCard error={sessions.error} retry={() => void sessions.refetch()} />;
   }
@@ -128,7 +128,7 @@ function All() {
         snippet={curl(
           "/api/sessions/chat-1/turns",
           '{"turns": [{"role": "user", "content": "I moved to Lisbon"}]}',
-          user,
+          signIn,
         )}
       />
     );
