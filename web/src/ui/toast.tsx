@@ -104,7 +104,7 @@ function ToastRow({ toast, paused }: { toast: Toast; paused: boolean }) {
         toast.tone === "bad" && "border-bad",
       )}
     >
-      <p className="min-w-0 flex-1 truncate">
+      <p className={classes("min-w-0 flex-1", toast.tone !== "bad" && "line-clamp-2")}>
         <span className={toast.tone === "bad" ? "text-bad" : "font-medium"}>{toast.text}</span>
         {toast.about && (
           <span className="text-muted">

@@ -25,12 +25,15 @@ export const chat: Translation["chat"] = {
   renamed: "Umbenannt",
   delete: "Löschen",
   deleteThis: "Diesen Chat löschen",
-  deleted: "Chat liegt dreißig Tage im Papierkorb",
+  deleted:
+    "{count, plural, =0 {Chat liegt dreißig Tage im Papierkorb} one {Chat liegt dreißig Tage im Papierkorb, mit # Erinnerung} other {Chat liegt dreißig Tage im Papierkorb, mit # Erinnerungen}}",
+  restored: "Chat zurückgeholt",
+  trash: "Gelöschte Chats",
   next: "Nächster Chat",
   previous: "Voriger Chat",
   write: "Eine Nachricht schreiben",
   missing: "Diesen Chat gibt es nicht",
-  missingText: "Er wurde gelöscht oder getilgt, oder die Adresse gehört jemand anderem.",
+  missingText: "Er wurde gelöscht oder ausgelöscht, oder die Adresse gehört jemand anderem.",
 
   message: "Nachricht",
   placeholder: "Schreib eine Nachricht",
@@ -93,7 +96,7 @@ export const chat: Translation["chat"] = {
   words: "Worte",
   scope: "Gilt für",
   scopeAll: "alles",
-  erased: "Diese Erinnerung wurde getilgt.",
+  erased: "Diese Erinnerung wurde ausgelöscht.",
 
   "doing.recall_memories": "Sucht in den Erinnerungen",
   "doing.list_memories": "Sieht die Erinnerungen durch",

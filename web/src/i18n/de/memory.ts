@@ -6,7 +6,7 @@ export const memory: Translation["memory"] = {
   count: "{count, plural, one {# Erinnerung} other {# Erinnerungen}}",
   loading: "{count, plural, one {bisher # Erinnerung} other {bisher # Erinnerungen}}",
   gone: "Diese Erinnerung gibt es nicht",
-  goneText: "Sie wurde gelöscht, oder die Adresse gehört jemand anderem.",
+  goneText: "Sie wurde ausgelöscht, oder die Adresse gehört jemand anderem.",
   notYet: "Damals noch nicht da",
   notYetText: "Nichts davon galt oder war damals bekannt. Zurück zu jetzt zeigt sie.",
   open: "Öffnen",
@@ -78,7 +78,7 @@ export const memory: Translation["memory"] = {
   "act.history": "Verlauf",
   "act.sources": "Quellen",
   "act.move": "Verschieben",
-  "act.erase": "Endgültig löschen",
+  "act.erase": "Für immer auslöschen",
 
   keys: "Erinnerungen",
   "key.down": "Nächste Erinnerung",
@@ -180,21 +180,6 @@ export const memory: Translation["memory"] = {
   "past.readOnly": "Hier lässt sich nichts ändern.",
   "past.back": "Zurück zu jetzt",
 
-  "erase.title": "Diese Erinnerung endgültig löschen?",
-  "erase.text":
-    "Sie verschwindet sofort und überall: ihre Worte, ihre Fassungen, ihre Einbettungen. Das lässt sich nicht rückgängig machen. Damit sie nur nicht mehr verwendet wird, genügt Vergessen.",
-  "erase.radius": "Das würde entfernen:",
-  "erase.word": "löschen",
-  "erase.type": "Tippe „{word}“, um fortzufahren",
-  "erase.done": "Gelöscht",
-  "erase.doneText": "Es bleibt dieser Beleg. Er sagt, wann und wie viel, und nichts davon, was.",
-  "erase.receipt": "Beleg",
-  "erase.at": "Gelöscht am",
-  "erase.removed": "Entfernt",
-  "erase.counts":
-    "{versions, plural, one {# Fassung} other {# Fassungen}}, {links, plural, one {# Verknüpfung} other {# Verknüpfungen}}, {evidence, plural, one {# Beleg} other {# Belege}}",
-  "erase.download": "Unterschriebenen Beleg herunterladen",
-
   "md.files": "Dateien",
   "md.none": "Noch keine Dateien",
   "md.noneText": "Sobald etwas bekannt ist, steht es hier als Markdown.",
@@ -215,7 +200,6 @@ export const memory: Translation["memory"] = {
   "did.forget": "Vergessen",
   "did.delete": "Dreißig Tage im Papierkorb",
   "did.restore": "Zurückgeholt",
-  "did.erase": "Endgültig gelöscht",
   "did.move": "Verschoben",
   "did.link": "Verknüpft",
   "did.unlink": "Verknüpfung beendet",

@@ -16,6 +16,7 @@ export const sources: Translation["sources"] = {
   "view.trash": "Papierkorb",
   "level.memory": "Erinnerung",
   "level.episode": "Was geschah",
+  "level.chat": "Chat",
   "level.turn": "Beitrag {number, number}",
 
   "portrait.profile": "Wer du bist",
@@ -75,6 +76,9 @@ export const sources: Translation["sources"] = {
   "chats.turns": "{count, plural, one {# Beitrag} other {# Beiträge}}",
   "chats.delete": "„{title}“ in den Papierkorb",
   "chats.restore": "„{title}“ zurückholen",
+  "chats.erase": "„{title}“ für immer auslöschen",
+  "chats.goes":
+    "{count, plural, one {„{title}“: # Beitrag, und was nur daraus gelernt wurde} other {„{title}“: # Beiträge, und was nur daraus gelernt wurde}}",
   "when.today": "Heute",
   "when.yesterday": "Gestern",
   "when.week": "Letzte 7 Tage",
@@ -166,14 +170,12 @@ export const sources: Translation["sources"] = {
   "fate.weakened": "ruht auf weniger",
   "fate.kept": "bleibt",
   delete: "Für dreißig Tage in den Papierkorb",
-  deleted: "Dreißig Tage im Papierkorb",
-  erased: "Endgültig gelöscht",
-  "erase.open": "Endgültig löschen …",
-  "erase.title": "Jetzt und überall löschen?",
+  deleted:
+    "{count, plural, =0 {Dreißig Tage im Papierkorb} one {Dreißig Tage im Papierkorb, mit # Erinnerung} other {Dreißig Tage im Papierkorb, mit # Erinnerungen}}",
+  "erase.open": "Auslöschen …",
+  "erase.title": "Jetzt und überall auslöschen?",
   "erase.text":
-    "Das lässt sich nicht rückgängig machen. Kein Zitat davon bleibt irgendwo stehen. Du bekommst einen Beleg.",
-  "erase.type": "Tippe „{name}“, um es zu löschen",
-  "erase.do": "Endgültig löschen",
+    "Das lässt sich nicht rückgängig machen. Kein Zitat davon bleibt irgendwo stehen. Du bekommst eine Quittung.",
 
   "key.up": "Eine Ebene hinauf",
   "key.next": "Nächster Beitrag",

@@ -23,7 +23,10 @@ export const chat = {
   renamed: "Renamed",
   delete: "Delete",
   deleteThis: "Delete this chat",
-  deleted: "Chat in the trash for thirty days",
+  deleted:
+    "{count, plural, =0 {Chat in the trash for thirty days} one {Chat in the trash for thirty days, with # memory} other {Chat in the trash for thirty days, with # memories}}",
+  restored: "Chat restored",
+  trash: "Deleted chats",
   next: "Next chat",
   previous: "Previous chat",
   write: "Write a message",

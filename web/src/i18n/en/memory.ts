@@ -177,21 +177,6 @@ export const memory = {
   "past.readOnly": "Nothing can be changed here.",
   "past.back": "Back to now",
 
-  "erase.title": "Erase this memory for good?",
-  "erase.text":
-    "It goes now and everywhere: its words, its versions, its embeddings. It cannot be undone. To keep it out of prompts, forget it instead.",
-  "erase.radius": "This would remove:",
-  "erase.word": "erase",
-  "erase.type": "Type “{word}” to go on",
-  "erase.done": "Erased",
-  "erase.doneText": "What is left is this receipt. It says when and how much, and nothing of what.",
-  "erase.receipt": "Receipt",
-  "erase.at": "Erased at",
-  "erase.removed": "Removed",
-  "erase.counts":
-    "{versions, plural, one {# version} other {# versions}}, {links, plural, one {# link} other {# links}}, {evidence, plural, one {# piece of evidence} other {# pieces of evidence}}",
-  "erase.download": "Download the signed receipt",
-
   "md.files": "Files",
   "md.none": "No files yet",
   "md.noneText": "As soon as something is known it is here, as markdown.",
@@ -212,7 +197,6 @@ export const memory = {
   "did.forget": "Forgotten",
   "did.delete": "In the trash for thirty days",
   "did.restore": "Restored",
-  "did.erase": "Erased for good",
   "did.move": "Moved",
   "did.link": "Linked",
   "did.unlink": "Link ended",

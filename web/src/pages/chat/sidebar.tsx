@@ -16,6 +16,7 @@ import { useQuipu } from "../../app/sign-in.tsx";
 import { byAge } from "../../data/recency.ts";
 import { plain } from "../../data/select.ts";
 import { useSessions } from "../../data/sessions.ts";
+import { useTitle } from "../../data/titles.ts";
 import { t } from "../../i18n/index.ts";
 import { Button } from "../../ui/button.tsx";
 import { classes } from "../../ui/classes.ts";
@@ -27,7 +28,6 @@ import { Spinner } from "../../ui/spinner.tsx";
 import { useNow } from "../../ui/time.tsx";
 import { useChatActs } from "./acts.ts";
 import { useAnswering } from "./live.ts";
-import { useTitle } from "./titles.ts";
 
 export function Sidebar({
   open,
@@ -118,6 +118,15 @@ export function Sidebar({
           </p>
         )}
       </nav>
+      <Link
+        to="/sources"
+        search={{ view: "trash" }}
+        onClick={done}
+        className="flex min-h-8 items-center gap-2 rounded-control px-2 text-[0.8125rem] text-muted no-underline hover:bg-hover hover:text-ink max-md:min-h-11"
+      >
+        <Trash2 size={14} aria-hidden className="shrink-0 text-faint" />
+        {t("chat.trash")}
+      </Link>
     </div>
   );
 }

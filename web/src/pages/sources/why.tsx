@@ -8,6 +8,7 @@ import { useShortcuts } from "../../app/shortcuts.tsx";
 import { useMemory } from "../../data/memories.ts";
 import { useWhy } from "../../data/sessions.ts";
 import { useOneSession, useRetrieval } from "../../data/sources.ts";
+import { useTitle } from "../../data/titles.ts";
 import { known, locale, t } from "../../i18n/index.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { Card } from "../../ui/card.tsx";
@@ -29,6 +30,7 @@ export function WhyLevel({
 }) {
   const why = useWhy(search.session, search.turn);
   const chat = useOneSession(search.session);
+  const title = useTitle(chat.data);
   const retrieval = useRetrieval(why.data?.retrieval_id);
   const trace = useMemo(() => readTrace(retrieval.data?.trace), [retrieval.data]);
   const said = useSaid();
@@ -60,7 +62,7 @@ export function WhyLevel({
           <Quoted text={why.data.turn.content} quotes={NO_QUOTES} whole />
         </blockquote>
         <p className="pt-1 text-[0.8125rem] text-muted">
-          <bdi>{said(why.data.turn, chat.data)}</bdi>
+          <bdi>{said(why.data.turn, chat.data ? title : undefined)}</bdi>
         </p>
       </section>
       <div ref={list} className="flex flex-col gap-4">
