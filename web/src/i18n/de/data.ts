@@ -64,6 +64,7 @@ export const data: Translation["data"] = {
   "log.emptyText":
     "Was gespeichert, geändert, vergessen oder gelernt wird, steht hier, sobald es geschieht.",
   "log.gone": "ausgelöscht",
+  "log.source": "ein Chat, oder etwas Gesagtes",
   "log.more": "{count, plural, one {und # weitere} other {und # weitere}}",
   "log.undone": "rückgängig",
   "log.final": "endgültig",

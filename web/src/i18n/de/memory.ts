@@ -140,7 +140,7 @@ export const memory: Translation["memory"] = {
   "actor.you": "von dir",
   "actor.key": "von einer Anwendung ({key})",
   "actor.extracted": "aus einem Chat gelernt",
-  "actor.job": "von Quipu, nachts",
+  "actor.job": "von Quipu selbst",
   "actor.import": "durch einen Import",
   "verb.save": "Gespeichert",
   "verb.change": "Geändert",

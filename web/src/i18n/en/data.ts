@@ -59,6 +59,7 @@ export const data = {
   "log.empty": "Nothing here",
   "log.emptyText": "What is saved, changed, forgotten or learned is listed here as it happens.",
   "log.gone": "erased",
+  "log.source": "a chat, or something that was said",
   "log.more": "{count, plural, one {and # more} other {and # more}}",
   "log.undone": "undone",
   "log.final": "for good",

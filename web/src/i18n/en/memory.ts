@@ -137,7 +137,7 @@ export const memory = {
   "actor.you": "by you",
   "actor.key": "by an application ({key})",
   "actor.extracted": "learned from a chat",
-  "actor.job": "by Quipu, at night",
+  "actor.job": "by Quipu itself",
   "actor.import": "by an import",
   "verb.save": "Saved",
   "verb.change": "Changed",

@@ -98,7 +98,7 @@ function Foot({
           (session !== null && round.turn !== null ? (
             <Link
               to="/sources"
-              search={{ session, turn: round.turn }}
+              search={{ session, turn: round.turn, why: true }}
               className="inline-flex min-h-6 items-center text-muted underline decoration-line underline-offset-2 hover:text-ink"
             >
               {words}

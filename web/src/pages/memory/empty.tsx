@@ -2,6 +2,7 @@
 import { Link } from "@tanstack/react-router";
 import { Layers, SearchX, Trash2 } from "lucide-react";
 import { useSignIn } from "../../app/sign-in.tsx";
+import { curl } from "../../data/curl.ts";
 import { t } from "../../i18n/index.ts";
 import { Button, buttonClasses } from "../../ui/button.tsx";
 import { EmptyState } from "../../ui/empty-state.tsx";
@@ -16,7 +17,7 @@ export function FirstVisit({ onAdd }: { onAdd: () => void }) {
       icon={<Layers size={20} aria-hidden />}
       title={t("memory.empty.title")}
       text={t("memory.empty.text")}
-      snippet={firstCurl(signIn.user, signIn.local)}
+      snippet={curl("/api/memory", '{"content": "I only do index funds"}', signIn)}
       waiting={t("memory.empty.waiting")}
       next={[
         {
@@ -45,24 +46,16 @@ export function FirstVisit({ onAdd }: { onAdd: () => void }) {
         },
       ]}
     >
-      <div className="flex flex-col gap-2">
-        <p className="text-[0.8125rem] text-muted">{t("memory.empty.shell")}</p>
-        <Snippet code={'quipu save "I only do index funds"'} />
-        <p className="text-[0.8125rem] text-muted">{t("memory.empty.connect")}</p>
-        <Snippet code="quipu connect" />
-      </div>
+      {signIn.local && (
+        <div className="flex flex-col gap-2">
+          <p className="text-[0.8125rem] text-muted">{t("memory.empty.shell")}</p>
+          <Snippet code={'quipu save "I only do index funds"'} />
+          <p className="text-[0.8125rem] text-muted">{t("memory.empty.connect")}</p>
+          <Snippet code="quipu connect" />
+        </div>
+      )}
     </EmptyState>
   );
-}
-
-/** Something to run that makes the first memory, with the real address. */
-export function firstCurl(user: string, local: boolean): string {
-  const lines = [`curl ${location.origin}/api/memory`];
-  if (!local) lines.push('  -H "Authorization: Bearer $QUIPU_KEY"');
-  if (user !== "me") lines.push(`  -H 'X-Quipu-User: ${user.replaceAll("'", "'\\''")}'`);
-  lines.push("  -H 'content-type: application/json'");
-  lines.push(`  -d '{"content": "I only do index funds"}'`);
-  return lines.join(" \\\n");
 }
 
 /** Nothing of this kind, or nothing that fits. */

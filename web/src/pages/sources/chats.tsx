@@ -116,12 +116,14 @@ function All() {
   const now = useNow();
   const { timeZone } = usePreferences();
   const acts = useChatActs();
-  const { user } = useSignIn();
+  const signIn = useSignIn();
   if (sessions.error) {
     return <ProblemCard error={sessions.error} retry={() => void sessions.refetch()} />;
   }
   if (!sessions.data) return <Skeleton />;
-  if (sessions.data.length === 0) {
+  // What is incognito is not for reading, and where nothing was said there is nothing to read.
+  const read = sessions.data.filter((session) => !session.incognito && session.turns > 0);
+  if (read.length === 0) {
     return (
       <EmptyState
         icon={<MessagesSquare size={20} aria-hidden />}
@@ -130,12 +132,12 @@ function All() {
         snippet={curl(
           "/api/sessions/chat-1/turns",
           '{"turns": [{"role": "user", "content": "I moved to Lisbon"}]}',
-          user,
+          signIn,
         )}
       />
     );
   }
-  return byAge(sessions.data, now, timeZone).map(({ age, sessions: some }) => (
+  return byAge(read, now, timeZone).map(({ age, sessions: some }) => (
     <Card key={age} title={t(`sources.when.${age}`)} flush>
       <ul className="divide-y divide-line">
         {some.map((session) => (

@@ -24,7 +24,7 @@ const TEMPLATE = "template";
 
 export function Portraits({ only }: { only?: string }) {
   const portraits = usePortraits();
-  const { user } = useSignIn();
+  const signIn = useSignIn();
   if (portraits.error) {
     return <ProblemCard error={portraits.error} retry={() => void portraits.refetch()} />;
   }
@@ -38,7 +38,7 @@ export function Portraits({ only }: { only?: string }) {
         icon={<Waypoints size={20} aria-hidden />}
         title={t("sources.empty.title")}
         text={t("sources.empty.text")}
-        snippet={curl("/api/memory", '{"content": "I only do index funds"}', user)}
+        snippet={curl("/api/memory", '{"content": "I only do index funds"}', signIn)}
         waiting={t("sources.empty.waiting")}
       />
     );

@@ -99,7 +99,7 @@ test("a search is seen running, then with its query, results and time, and after
   };
   await look();
   const used = page.getByRole("link", { name: /^\d memor.* at hand/ });
-  await expect(used).toHaveAttribute("href", /\/sources\?session=chat-.*turn=2/);
+  await expect(used).toHaveAttribute("href", /\/sources\?session=chat-.*turn=2.*why=true/);
   await axe(page);
   await screens(page, "chat-search");
   await page.reload();
