@@ -100,7 +100,8 @@ function ToastRow({ toast, paused }: { toast: Toast; paused: boolean }) {
   return (
     <div
       className={classes(
-        "pointer-events-auto flex min-h-11 w-full max-w-md items-center gap-3 rounded-card border bg-surface py-1.5 ps-4 pe-2 shadow-raised",
+        // On a phone one message hides enough of the page.
+        "pointer-events-auto flex min-h-11 max-sm:not-last:hidden w-full max-w-md items-center gap-3 rounded-card border bg-surface py-1.5 ps-4 pe-2 shadow-raised",
         toast.tone === "bad" && "border-bad",
       )}
     >

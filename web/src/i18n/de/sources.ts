@@ -117,6 +117,9 @@ export const sources: Translation["sources"] = {
   "why.rank": "Nr. {rank, number} im {part}",
   "why.tokens": "{count, number} Token",
   "why.fits": "passt zu {share}",
+  "why.found": "gefunden über {arms}",
+  "why.arm": "{arm} (Nr. {rank, number})",
+  "why.fused": "zusammen Nr. {rank, number}",
   "why.now": "Jetzt:",
   "why.budget": "Was der Antwort mitgegeben wurde",
   "why.considered":

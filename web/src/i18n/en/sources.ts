@@ -114,6 +114,9 @@ export const sources = {
   "why.rank": "no. {rank, number} in the {part}",
   "why.tokens": "{count, plural, one {# token} other {# tokens}}",
   "why.fits": "fits {share}",
+  "why.found": "found by {arms}",
+  "why.arm": "{arm} (no. {rank, number})",
+  "why.fused": "together no. {rank, number}",
   "why.now": "Now:",
   "why.budget": "What the answer was given",
   "why.considered":

@@ -1,10 +1,17 @@
 /** Reads the trace of a retrieval, which the API gives as it was noted: what was given where, and what was left out. Pure. */
+/** Where a memory or a turn stood: for each way of searching that found it, and when they were brought together. */
+export interface Found {
+  arms: { arm: string; rank: number }[];
+  fused?: number;
+}
+
 export interface GivenPlace {
   part: "baseline" | "dynamic";
   /** Its place in that part, from one on. */
   rank: number;
   tokens: number;
   relevance?: number;
+  found?: Found;
 }
 
 export interface LeftOut {
@@ -13,6 +20,7 @@ export interface LeftOut {
   session?: string;
   reason: string;
   relevance?: number;
+  found?: Found;
 }
 
 export interface Trace {
@@ -31,6 +39,7 @@ export function readTrace(trace: unknown): Trace {
         rank: at + 1,
         tokens: number(field(item, "tokens")) ?? 0,
         relevance: number(field(item, "relevance")),
+        found: foundIn(item),
       };
       const ids = [field(field(item, "source"), "memory_id"), ...list(field(item, "also"))];
       for (const id of ids) if (typeof id === "string" && !given.has(id)) given.set(id, place);
@@ -46,6 +55,7 @@ export function readTrace(trace: unknown): Trace {
       session: text(field(field(item, "source"), "session_id")),
       reason: text(field(item, "reason")) ?? "",
       relevance: number(field(item, "relevance")),
+      found: foundIn(item),
     })),
     budget: limit
       ? {
@@ -56,6 +66,19 @@ export function readTrace(trace: unknown): Trace {
       : undefined,
     considered: number(field(trace, "considered")),
   };
+}
+
+/** The best place that each way gave it: neighbours and whole chats are the same way from further off. */
+function foundIn(item: unknown): Found | undefined {
+  const best = new Map<string, number>();
+  for (const one of list(field(item, "ranks"))) {
+    const arm = text(field(one, "arm"))?.split("_")[0];
+    const rank = number(field(one, "rank"));
+    if (arm && rank) best.set(arm, Math.min(rank, best.get(arm) ?? rank));
+  }
+  if (best.size === 0) return undefined;
+  const arms = [...best].map(([arm, rank]) => ({ arm, rank }));
+  return { arms: arms.sort((a, b) => a.rank - b.rank), fused: number(field(item, "fused_rank")) };
 }
 
 function field(value: unknown, name: string): unknown {

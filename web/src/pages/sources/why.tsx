@@ -15,11 +15,12 @@ import { Card } from "../../ui/card.tsx";
 import { Diff } from "../../ui/diff.tsx";
 import { Meter } from "../../ui/meter.tsx";
 import { Skeleton } from "../../ui/skeleton.tsx";
+import { wordOf } from "../memory/words.ts";
 import { FIX_KEYS, FIXES, FixBar, useFix } from "./fix.tsx";
 import { Grounds, LINK, Quoted, useSaid } from "./grounds.tsx";
 import { Status } from "./one-memory.tsx";
 import type { SourcesSearch } from "./search.ts";
-import { type GivenPlace, type LeftOut, readTrace } from "./trace.ts";
+import { type Found, type GivenPlace, type LeftOut, readTrace } from "./trace.ts";
 
 const NO_QUOTES: readonly string[] = [];
 
@@ -176,6 +177,7 @@ function Used({
         </Link>
         {place && <Place place={place} />}
       </div>
+      {place?.found && <FoundBy found={place.found} />}
       {now.data && <Since then={memory} now={now.data} />}
       <Grounds memory={memory} />
       {(stands || fix.fixed) && <FixBar memory={memory} fix={fix} keys={chosen} />}
@@ -193,6 +195,22 @@ function Place({ place }: { place: GivenPlace }) {
     parts.push(t("sources.why.fits", { share: percent(place.relevance) }));
   }
   return <span className="text-xs text-muted tabular-nums">{parts.join(" · ")}</span>;
+}
+
+/** Which ways of searching found it, and on what place: "found by meaning (1), words (2); together 1". */
+function FoundBy({ found }: { found: Found }) {
+  const arms = found.arms.map(({ arm, rank }) =>
+    t("sources.why.arm", { arm: wordOf("arm", arm), rank }),
+  );
+  const words = t("sources.why.found", {
+    arms: new Intl.ListFormat(locale(), { type: "unit" }).format(arms),
+  });
+  const together = found.fused && t("sources.why.fused", { rank: found.fused });
+  return (
+    <p className="text-xs text-muted tabular-nums">
+      {together && arms.length > 1 ? `${words} · ${together}` : words}
+    </p>
+  );
 }
 
 function percent(share: number): string {
@@ -217,7 +235,10 @@ function LeftOutCard({ left }: { left: readonly LeftOut[] }) {
         {left.map((one, at) => (
           // biome-ignore lint/suspicious/noArrayIndexKey: what was left out then never changes places
           <li key={at} className="flex flex-wrap items-center justify-between gap-x-3 px-4 py-2">
-            {one.memory ? <MemoryLine id={one.memory} /> : <TurnLine left={one} />}
+            <div className="min-w-0">
+              {one.memory ? <MemoryLine id={one.memory} /> : <TurnLine left={one} />}
+              {one.found && <FoundBy found={one.found} />}
+            </div>
             <Badge>{reasonOf(one.reason)}</Badge>
           </li>
         ))}
