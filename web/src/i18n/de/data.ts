@@ -27,6 +27,8 @@ export const data: Translation["data"] = {
   "import.title": "Etwas hereinholen",
   "import.text":
     "Ein Export von Quipu, oder Einträge als JSON-Zeilen. Zuerst siehst du, was daraus würde. Nichts kommt zweimal herein, und nichts kehrt zurück, was hier ausgelöscht oder vergessen wurde.",
+  "import.others":
+    "Was ChatGPT, Claude, mem0 und andere exportiert haben, liest die Kommandozeile, die auch sagt, was das Lernen daraus kosten würde:",
   "import.choose": "Datei wählen",
   "import.drop": "oder hierher ziehen",
   "import.would": "Was hereinkäme",

@@ -24,6 +24,8 @@ export const data = {
   "import.title": "Bring something in",
   "import.text":
     "An export of Quipu, or items as JSON lines. First you see what would become of it. Nothing comes in twice, and nothing comes back that was erased or forgotten here.",
+  "import.others":
+    "What ChatGPT, Claude, mem0 and others have exported is read by the command line, which also says what learning from it would cost:",
   "import.choose": "Choose a file",
   "import.drop": "or drop it here",
   "import.would": "What would come in",
