@@ -142,6 +142,7 @@ export const chat: Translation["chat"] = {
   openReview: "Durchsicht öffnen",
   shut: "Nichts wurde behalten: {domain} bleibt zu, bis du es öffnest. Nur du siehst, was darin steht.",
   open: "{domain} öffnen",
+  sayAgain: "Noch einmal sagen",
   opened: "{domain} ist offen. Sag es noch einmal, dann wird es behalten.",
 
   cut: "{count, plural, one {# frühere Nachricht erreicht das Modell in Kürze} other {# frühere Nachrichten erreichen das Modell in Kürze}}",

@@ -136,6 +136,7 @@ export const chat = {
   openReview: "Open Review",
   shut: "Nothing was kept: {domain} stays shut until you open it. Only you see what is in it.",
   open: "Open {domain}",
+  sayAgain: "Say it again",
   opened: "{domain} is open. Say it again, and it is kept.",
 
   cut: "{count, plural, one {# earlier message reaches the model in short} other {# earlier messages reach the model in short}}",

@@ -51,7 +51,7 @@ export function useChatActs() {
       forgetChat(session.id);
       if (session.id === open) void navigate({ to: "/chat" });
       return act({
-        say: ({ reached }) => t("chat.deleted", { count: reached?.withdrawn ?? 0 }),
+        say: ({ reached }) => deleted(reached),
         about: title,
         show: () => show((all) => all.filter((one) => one.id !== session.id)),
         run: async () => {
@@ -92,6 +92,13 @@ export function useChatActs() {
       },
     };
   }, [quipu, queries, act, navigate, open]);
+}
+
+/** What went along, and what stays although its chat is gone: nobody is to believe otherwise. */
+function deleted(reached: Written["reached"]): string {
+  const gone = t("chat.deleted", { count: reached?.withdrawn ?? 0 });
+  const kept = reached?.kept ?? 0;
+  return kept > 0 ? `${gone}. ${t("sources.depends.kept", { count: kept })}` : gone;
 }
 
 /** A deletion of a chat, said as any other write: its operation takes it back. */

@@ -217,7 +217,9 @@ function Entry({
         onClick={done}
         onKeyDown={(event) => {
           if (event.key === "F2") rename(session.id);
-          if (event.key === "Delete") void acts.delete(session, title);
+          if (event.key !== "Delete") return;
+          beside(event.currentTarget)?.focus();
+          void acts.delete(session, title);
         }}
         className={classes(
           "flex min-h-8 min-w-0 flex-1 items-center gap-2 rounded-control px-2 no-underline -outline-offset-2 max-md:min-h-11",
@@ -257,6 +259,13 @@ function Entry({
       </Menu>
     </li>
   );
+}
+
+/** The chat below this one, or above the last: where the focus goes when this one goes. */
+function beside(link: HTMLElement): HTMLElement | undefined {
+  const links = [...(link.closest("nav")?.querySelectorAll<HTMLElement>("a[data-chat]") ?? [])];
+  const at = links.indexOf(link);
+  return links[at + 1] ?? links[at - 1];
 }
 
 function Rename({
