@@ -22,10 +22,11 @@ export function useTitle(session: SessionView | null | undefined, asked = true):
   const quipu = useQuipu();
   const { timeZone } = usePreferences();
   const id = session?.id ?? "";
+  // What is in the trash cannot be read.
+  const wanted = Boolean(session && !session.title && session.turns && !session.trashed_at);
   const first = useQuery({
     queryKey: ["first words", id],
-    // What is in the trash cannot be read.
-    enabled: Boolean(asked && session && !session.title && session.turns && !session.trashed_at),
+    enabled: asked && wanted,
     staleTime: Number.POSITIVE_INFINITY,
     queryFn: async ({ signal }) =>
       (await quipu.sessions.turns(id, { limit: 1 }, { signal }).page()).data[0]?.content ?? "",
@@ -33,6 +34,8 @@ export function useTitle(session: SessionView | null | undefined, asked = true):
   if (!session) return t("chat.new");
   const words = session.title || firstWords(first.data);
   if (words) return words;
+  // Not yet known, and nothing that would be taken back in a moment.
+  if (wanted && first.isPending) return "…";
   if (session.turns === 0) return t("chat.new");
   return t("chat.untitled", { day: day(session.opened_at, timeZone) });
 }

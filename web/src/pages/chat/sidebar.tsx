@@ -24,6 +24,7 @@ import { Input } from "../../ui/field.tsx";
 import { IconButton } from "../../ui/icon-button.tsx";
 import { Kbd } from "../../ui/kbd.tsx";
 import { Menu, MenuItem } from "../../ui/menu.tsx";
+import { useSeen } from "../../ui/seen.ts";
 import { Spinner } from "../../ui/spinner.tsx";
 import { useNow } from "../../ui/time.tsx";
 import { useChatActs } from "./acts.ts";
@@ -306,19 +307,4 @@ function Rename({
       }}
     />
   );
-}
-
-/** Whether something has been on the screen: what nobody scrolls to is not asked for. */
-function useSeen(place: RefObject<HTMLElement | null>): boolean {
-  const [seen, setSeen] = useState(false);
-  useEffect(() => {
-    const element = place.current;
-    if (!element || seen) return;
-    const watch = new IntersectionObserver((entries) => {
-      if (entries.some((entry) => entry.isIntersecting)) setSeen(true);
-    });
-    watch.observe(element);
-    return () => watch.disconnect();
-  }, [place, seen]);
-  return seen;
 }

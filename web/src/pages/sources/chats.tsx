@@ -17,6 +17,7 @@ import { Card } from "../../ui/card.tsx";
 import { EmptyState } from "../../ui/empty-state.tsx";
 import { Input } from "../../ui/field.tsx";
 import { IconButton } from "../../ui/icon-button.tsx";
+import { useSeen } from "../../ui/seen.ts";
 import { Skeleton } from "../../ui/skeleton.tsx";
 import { Time, useNow } from "../../ui/time.tsx";
 import { useChatActs } from "../chat/acts.ts";
@@ -226,7 +227,8 @@ function Row({
   /** What can be done to it, by what it is called. */
   children: (title: string) => ReactNode;
 }) {
-  const title = useTitle(session);
+  const place = useRef<HTMLLIElement>(null);
+  const title = useTitle(session, useSeen(place));
   const now = useNow();
   const line = (
     <>
@@ -247,7 +249,7 @@ function Row({
   );
   const look = "flex min-h-row min-w-0 flex-1 items-center gap-4 ps-4 pe-1 text-ink";
   return (
-    <li className="flex items-center gap-1 pe-2 hover:bg-hover">
+    <li ref={place} className="flex items-center gap-1 pe-2 hover:bg-hover">
       {session.trashed_at ? (
         <span className={look}>{line}</span>
       ) : (
