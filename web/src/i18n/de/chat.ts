@@ -80,6 +80,7 @@ export const chat: Translation["chat"] = {
   about: "Es geht um:",
   aboutLeave: "Über etwas anderes sprechen",
 
+  table: "Tabelle",
   memory: "Erinnerung",
   cited: "Die Erinnerung öffnen, auf der das beruht",
   used: "{count, plural, one {# Erinnerung zur Hand} other {# Erinnerungen zur Hand}}",

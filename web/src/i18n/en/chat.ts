@@ -76,6 +76,7 @@ export const chat = {
   about: "About:",
   aboutLeave: "Talk about something else",
 
+  table: "Table",
   memory: "memory",
   cited: "Open the memory that this rests on",
   used: "{count, plural, one {# memory at hand} other {# memories at hand}}",
