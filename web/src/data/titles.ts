@@ -15,7 +15,7 @@ const LONGEST = 80;
 /** What a chat that has no title is called: the words it began with. */
 export function firstWords(said: string | undefined): string | undefined {
   const words = said?.trim().split("\n")[0];
-  return words && words.length > LONGEST ? `${words.slice(0, LONGEST)}…` : words;
+  return words && words.length > LONGEST ? `${words.slice(0, LONGEST).trimEnd()}…` : words;
 }
 
 export function useTitle(session: SessionView | null | undefined, asked = true): string {

@@ -74,7 +74,8 @@ export function ToastViewport() {
       onPointerLeave={() => setPaused(false)}
       onFocus={() => setPaused(true)}
       onBlur={() => setPaused(false)}
-      className="pointer-events-none fixed inset-x-0 bottom-0 z-50 flex flex-col items-center gap-2 p-4 outline-none sm:items-end"
+      // On phones what is to be pressed is at the bottom: messages stand below the bar at the top.
+      className="pointer-events-none fixed inset-x-0 z-50 flex flex-col items-center gap-2 p-4 outline-none max-sm:top-12 max-sm:p-2 sm:bottom-0 sm:items-end"
     >
       {/* The region is there before its messages, or screen readers would not read them. */}
       <div role="status" className="contents">

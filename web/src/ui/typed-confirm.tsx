@@ -2,7 +2,7 @@
  * Asks before something that nothing brings back: what would go, and a word to type. Where something is
  * left to show afterwards, the same dialog shows it.
  */
-import { type FormEvent, type ReactNode, useId, useState } from "react";
+import { type FormEvent, type ReactNode, useEffect, useId, useRef, useState } from "react";
 import { t } from "../i18n/index.ts";
 import { Button } from "./button.tsx";
 import { Dialog } from "./dialog.tsx";
@@ -38,6 +38,14 @@ export function TypedConfirm({
   const form = useId();
   const [typed, setTyped] = useState("");
   const [busy, setBusy] = useState(false);
+  const close = useRef<HTMLButtonElement>(null);
+  const over = done !== undefined;
+  useEffect(() => {
+    if (!over) return;
+    // The button that was pressed is gone, and the dialog itself takes the focus first.
+    const timer = setTimeout(() => close.current?.focus(), 0);
+    return () => clearTimeout(timer);
+  }, [over]);
   // Phones begin what is typed with a capital.
   const fits = typed.trim().toLowerCase() === word.trim().toLowerCase();
   const submit = async (event: FormEvent) => {
@@ -61,8 +69,7 @@ export function TypedConfirm({
         title={done.title}
         text={done.text}
         actions={
-          // The button that was pressed is gone, and the focus was on it.
-          <Button look="primary" autoFocus onClick={() => onOpenChange(false)}>
+          <Button ref={close} look="primary" onClick={() => onOpenChange(false)}>
             {t("shell.close")}
           </Button>
         }

@@ -53,6 +53,7 @@ test("why did you say this, and a fix in three clicks", async ({ page, quipu }) 
   await expect(memory).toContainText("You said, Mar 12, 2026, in ‘Tax question’");
   await expect(page.getByRole("heading", { name: "Used 1 memory" })).toBeVisible();
   await expect(page.getByRole("heading", { name: /^Given \d more, and not used/ })).toBeVisible();
+  await expect(page.getByText(/^found by .*\(no\. \d\)/).first()).toBeVisible();
   await axe(page);
   await screens(page, "why");
   await click("Wrong", memory);

@@ -138,6 +138,7 @@ export const memory: Translation["memory"] = {
   "history.field": "{name}: {was} → {is}",
   "history.none": "nichts",
   "actor.you": "von dir",
+  "actor.app": "von einer Anwendung",
   "actor.key": "von einer Anwendung ({key})",
   "actor.extracted": "aus einem Chat gelernt",
   "actor.job": "von Quipu selbst",

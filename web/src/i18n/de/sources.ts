@@ -113,6 +113,8 @@ export const sources: Translation["sources"] = {
   "why.used": "{count, plural, one {# Erinnerung verwendet} other {# Erinnerungen verwendet}}",
   "why.given":
     "{count, plural, one {# weitere gehabt, nicht verwendet} other {# weitere gehabt, nicht verwendet}}",
+  "why.onlyGiven":
+    "{count, plural, one {# Erinnerung zur Hand; die Antwort sagt nicht, ob sie sie verwendet hat} other {# Erinnerungen zur Hand; die Antwort sagt nicht, welche sie verwendet hat}}",
   "why.left": "{count, plural, one {# weitere ausgelassen} other {# weitere ausgelassen}}",
   "why.rank": "Nr. {rank, number} im {part}",
   "why.tokens": "{count, number} Token",

@@ -135,6 +135,7 @@ export const memory = {
   "history.field": "{name}: {was} → {is}",
   "history.none": "none",
   "actor.you": "by you",
+  "actor.app": "by an application",
   "actor.key": "by an application ({key})",
   "actor.extracted": "learned from a chat",
   "actor.job": "by Quipu itself",

@@ -110,6 +110,8 @@ export const sources = {
   "why.used": "{count, plural, one {Used # memory} other {Used # memories}}",
   "why.given":
     "{count, plural, one {Given # more, and not used} other {Given # more, and not used}}",
+  "why.onlyGiven":
+    "{count, plural, one {# memory at hand; the answer does not say whether it used it} other {# memories at hand; the answer does not say which it used}}",
   "why.left": "{count, plural, one {Left out # more} other {Left out # more}}",
   "why.rank": "no. {rank, number} in the {part}",
   "why.tokens": "{count, plural, one {# token} other {# tokens}}",

@@ -41,8 +41,7 @@ export default function ReviewPage() {
       {review.error && <ProblemCard error={review.error} retry={() => void review.refetch()} />}
       {review.isPending && <Skeleton />}
       {review.data && (
-        // What an answer says stands over the end of the page; the buttons can be drawn up from under it.
-        <div className="mx-auto flex w-full max-w-2xl flex-col gap-4 max-sm:pb-16">
+        <div className="mx-auto flex w-full max-w-2xl flex-col gap-4">
           <Kinds cards={open} chosen={kind} />
           {card ? (
             <Deck

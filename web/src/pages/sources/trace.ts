@@ -11,7 +11,6 @@ export interface GivenPlace {
   rank: number;
   tokens: number;
   relevance?: number;
-  found?: Found;
 }
 
 export interface LeftOut {
@@ -20,12 +19,13 @@ export interface LeftOut {
   session?: string;
   reason: string;
   relevance?: number;
-  found?: Found;
 }
 
 export interface Trace {
   given: Map<string, GivenPlace>;
   leftOut: LeftOut[];
+  /** By the id of the memory or turn; nothing in older records. */
+  found: Map<string, Found>;
   budget?: { limit: number; baseline: number; dynamic: number };
   considered?: number;
 }
@@ -39,7 +39,6 @@ export function readTrace(trace: unknown): Trace {
         rank: at + 1,
         tokens: number(field(item, "tokens")) ?? 0,
         relevance: number(field(item, "relevance")),
-        found: foundIn(item),
       };
       const ids = [field(field(item, "source"), "memory_id"), ...list(field(item, "also"))];
       for (const id of ids) if (typeof id === "string" && !given.has(id)) given.set(id, place);
@@ -55,8 +54,8 @@ export function readTrace(trace: unknown): Trace {
       session: text(field(field(item, "source"), "session_id")),
       reason: text(field(item, "reason")) ?? "",
       relevance: number(field(item, "relevance")),
-      found: foundIn(item),
     })),
+    found: foundIn(trace),
     budget: limit
       ? {
           limit,
@@ -68,17 +67,27 @@ export function readTrace(trace: unknown): Trace {
   };
 }
 
-/** The best place that each way gave it: neighbours and whole chats are the same way from further off. */
-function foundIn(item: unknown): Found | undefined {
-  const best = new Map<string, number>();
-  for (const one of list(field(item, "ranks"))) {
-    const arm = text(field(one, "arm"))?.split("_")[0];
-    const rank = number(field(one, "rank"));
-    if (arm && rank) best.set(arm, Math.min(rank, best.get(arm) ?? rank));
+/**
+ * How each memory or turn was found, by its id: the best place that each way of searching gave it.
+ * Neighbours and whole chats are the same way from further off.
+ */
+function foundIn(trace: unknown): Map<string, Found> {
+  const found = new Map<string, Found>();
+  for (const item of list(field(trace, "found"))) {
+    const source = field(item, "source");
+    const id = text(field(source, "memory_id")) ?? text(field(source, "turn_id"));
+    const best = new Map<string, number>();
+    for (const one of list(field(item, "arms"))) {
+      const arm = text(field(one, "arm"))?.split("_")[0];
+      const rank = number(field(one, "rank"));
+      if (arm && rank) best.set(arm, Math.min(rank, best.get(arm) ?? rank));
+    }
+    const arms = [...best].map(([arm, rank]) => ({ arm, rank })).sort((a, b) => a.rank - b.rank);
+    if (id && arms.length > 0) {
+      found.set(id, { arms, fused: number(field(item, "fused_rank")) });
+    }
   }
-  if (best.size === 0) return undefined;
-  const arms = [...best].map(([arm, rank]) => ({ arm, rank }));
-  return { arms: arms.sort((a, b) => a.rank - b.rank), fused: number(field(item, "fused_rank")) };
+  return found;
 }
 
 function field(value: unknown, name: string): unknown {

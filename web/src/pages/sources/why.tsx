@@ -20,7 +20,7 @@ import { FIX_KEYS, FIXES, FixBar, useFix } from "./fix.tsx";
 import { Grounds, LINK, Quoted, useSaid } from "./grounds.tsx";
 import { Status } from "./one-memory.tsx";
 import type { SourcesSearch } from "./search.ts";
-import { type Found, type GivenPlace, type LeftOut, readTrace } from "./trace.ts";
+import { type Found, type GivenPlace, type LeftOut, readTrace, type Trace } from "./trace.ts";
 
 const NO_QUOTES: readonly string[] = [];
 
@@ -53,7 +53,7 @@ export function WhyLevel({
   const shown = {
     chosen: chosen ?? why.data.memories[0]?.memory.id,
     setChosen,
-    trace: trace.given,
+    trace,
   };
   return (
     <div className="flex flex-col gap-4">
@@ -69,9 +69,15 @@ export function WhyLevel({
       <div ref={list} className="flex flex-col gap-4">
         {why.data.memories.length === 0 && <p className="text-muted">{t("sources.why.nothing")}</p>}
         <Group title={t("sources.why.used", { count: used.length })} of={used} {...shown} />
-        <Group title={t("sources.why.given", { count: given.length })} of={given} {...shown} />
+        <Group
+          title={t(used.length > 0 ? "sources.why.given" : "sources.why.onlyGiven", {
+            count: given.length,
+          })}
+          of={given}
+          {...shown}
+        />
       </div>
-      {trace.leftOut.length > 0 && <LeftOutCard left={trace.leftOut} />}
+      {trace.leftOut.length > 0 && <LeftOutCard left={trace.leftOut} found={trace.found} />}
       {trace.budget && (
         <Card>
           <Meter
@@ -107,7 +113,7 @@ function Group({
   of: readonly GroundsView[];
   chosen?: string;
   setChosen: (id: string) => void;
-  trace: ReadonlyMap<string, GivenPlace>;
+  trace: Trace;
 }) {
   if (of.length === 0) return null;
   return (
@@ -117,7 +123,8 @@ function Group({
           <li key={one.memory.id}>
             <Used
               grounds={one}
-              place={trace.get(one.memory.id)}
+              place={trace.given.get(one.memory.id)}
+              found={trace.found.get(one.memory.id)}
               chosen={chosen === one.memory.id}
               onChosen={() => setChosen(one.memory.id)}
             />
@@ -132,11 +139,13 @@ function Group({
 function Used({
   grounds,
   place,
+  found,
   chosen,
   onChosen,
 }: {
   grounds: GroundsView;
   place?: GivenPlace;
+  found?: Found;
   chosen: boolean;
   onChosen: () => void;
 }) {
@@ -177,7 +186,7 @@ function Used({
         </Link>
         {place && <Place place={place} />}
       </div>
-      {place?.found && <FoundBy found={place.found} />}
+      <FoundBy found={found} />
       {now.data && <Since then={memory} now={now.data} />}
       <Grounds memory={memory} />
       {(stands || fix.fixed) && <FixBar memory={memory} fix={fix} keys={chosen} />}
@@ -198,7 +207,8 @@ function Place({ place }: { place: GivenPlace }) {
 }
 
 /** Which ways of searching found it, and on what place: "found by meaning (1), words (2); together 1". */
-function FoundBy({ found }: { found: Found }) {
+function FoundBy({ found }: { found: Found | undefined }) {
+  if (!found) return null;
   const arms = found.arms.map(({ arm, rank }) =>
     t("sources.why.arm", { arm: wordOf("arm", arm), rank }),
   );
@@ -228,7 +238,13 @@ function Since({ then, now }: { then: MemoryView; now: MemoryView }) {
   );
 }
 
-function LeftOutCard({ left }: { left: readonly LeftOut[] }) {
+function LeftOutCard({
+  left,
+  found,
+}: {
+  left: readonly LeftOut[];
+  found: ReadonlyMap<string, Found>;
+}) {
   return (
     <Card title={t("sources.why.left", { count: left.length })} flush>
       <ul className="divide-y divide-line">
@@ -237,7 +253,7 @@ function LeftOutCard({ left }: { left: readonly LeftOut[] }) {
           <li key={at} className="flex flex-wrap items-center justify-between gap-x-3 px-4 py-2">
             <div className="min-w-0">
               {one.memory ? <MemoryLine id={one.memory} /> : <TurnLine left={one} />}
-              {one.found && <FoundBy found={one.found} />}
+              <FoundBy found={found.get(one.memory ?? one.turn ?? "")} />
             </div>
             <Badge>{reasonOf(one.reason)}</Badge>
           </li>
