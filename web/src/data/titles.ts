@@ -22,8 +22,7 @@ export function useTitle(session: SessionView | null | undefined, asked = true):
   const quipu = useQuipu();
   const { timeZone } = usePreferences();
   const id = session?.id ?? "";
-  // What is in the trash cannot be read.
-  const wanted = Boolean(session && !session.title && session.turns && !session.trashed_at);
+  const wanted = Boolean(session && !session.title && session.turns);
   const first = useQuery({
     queryKey: ["first words", id],
     enabled: asked && wanted,

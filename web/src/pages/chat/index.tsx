@@ -45,7 +45,11 @@ function Chat({ session, mode, about }: { session: string | null; mode: Mode; ab
   const find = useRef<HTMLInputElement>(null);
   const [drawer, setDrawer] = useState(false);
   const [renaming, setRenaming] = useState<string | null>(null);
-  const view = useSessions().data?.find((one) => one.id === session);
+  const sessions = useSessions();
+  const view = sessions.data?.find((one) => one.id === session);
+  // What is in the trash can be read and not gone on with: whatever was said there would be lost.
+  const unlisted = useOneSession(sessions.data && !view ? session : null);
+  const gone = chat.missing || Boolean(unlisted.data?.trashed_at);
   const known = useTitle(view);
   // A chat has its first words before they are kept.
   const title = session !== null && !view?.turns ? (chat.rounds[0]?.asked ?? known) : known;
@@ -91,7 +95,7 @@ function Chat({ session, mode, about }: { session: string | null; mode: Mode; ab
       </aside>
       <div className="flex min-h-0 min-w-0 flex-1 flex-col">
         <ChatHeader title={title} mode={mode} showChats={() => setDrawer(true)} />
-        {chat.missing ? (
+        {gone ? (
           <Missing session={session} />
         ) : (
           <>

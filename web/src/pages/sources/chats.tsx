@@ -12,6 +12,7 @@ import { curl } from "../../data/curl.ts";
 import { byAge } from "../../data/recency.ts";
 import { useSessions } from "../../data/sessions.ts";
 import { useTitle } from "../../data/titles.ts";
+import { daysLeft } from "../../data/trash.ts";
 import { t } from "../../i18n/index.ts";
 import { Card } from "../../ui/card.tsx";
 import { EmptyState } from "../../ui/empty-state.tsx";
@@ -264,11 +265,4 @@ function Row({
       {children(title)}
     </li>
   );
-}
-
-const TRASH_DAYS = 30;
-
-/** For how long it can still be taken out of the trash. */
-function daysLeft(since: string, now: number): number {
-  return Math.max(0, TRASH_DAYS - Math.floor((now - Date.parse(since)) / 86_400_000));
 }

@@ -137,6 +137,7 @@ test("a deleted chat takes along what was learned from it, and can be had again"
   const session = new URL(address).pathname.split("/").at(-1) ?? "";
   await expect.poll(async () => (await quipu.sessions.get(session)).turns).toBe(2);
   await page.getByRole("main").focus();
+  beacons.length = 0;
   await page.keyboard.press("d");
   const said = page.getByRole("status").filter({ hasText: "Chat in the trash" });
   await expect(said).toContainText("1 memory stays, because you stated it or had it saved");
@@ -144,6 +145,7 @@ test("a deleted chat takes along what was learned from it, and can be had again"
   // Its address says where it is, and the list leads there too.
   await page.goto(address);
   await expect(page.getByRole("heading", { name: "This chat is in the trash" })).toBeVisible();
+  await expect(page.getByRole("textbox", { name: "Message" })).toHaveCount(0);
   await axe(page);
   await screens(page, "chat-trashed");
   await page.getByRole("link", { name: "Deleted chats" }).click();
