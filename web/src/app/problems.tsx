@@ -21,7 +21,10 @@ export function ProblemCard({ error, retry }: { error: unknown; retry?: () => vo
       <CircleAlert size={18} aria-hidden className="mt-0.5 shrink-0 text-bad" />
       <div className="flex min-w-0 flex-col gap-1.5">
         <p className="font-medium">{sentenceOf(error)}</p>
-        {told?.detail && <p className="text-muted">{told.detail}</p>}
+        {/* Why nobody answers is for whoever runs it, and is said in a sentence already. */}
+        {told?.detail && told.code !== "unreachable" && told.code !== "timeout" && (
+          <p className="text-muted">{told.detail}</p>
+        )}
         {told?.requestId && (
           <p className="font-mono text-xs text-muted">
             {t("shell.problem.request", { id: told.requestId })}
