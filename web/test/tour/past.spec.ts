@@ -72,10 +72,7 @@ const DAYS: Record<number, (quipu: Quipu) => Promise<unknown>> = {
     await quipu.memories.confirm(await idOf(quipu, "No meetings"));
     await quipu.memories.forget(bike?.memory?.id ?? "");
   },
-  5: (quipu) =>
-    seed(quipu, [
-      { content: "Learns Portuguese, level B1", kind: "project" },
-    ]),
+  5: (quipu) => seed(quipu, [{ content: "Learns Portuguese, level B1", kind: "project" }]),
   3: async (quipu) => {
     await quipu.memories.confirm(await idOf(quipu, "Lives in Lisbon"));
     await quipu.memories.confirm(await idOf(quipu, "window seats"));
