@@ -7,7 +7,16 @@ import { ReceiptCard } from "../ui/receipt-card.tsx";
 import { ProblemCard } from "./problems.tsx";
 import { Brand } from "./shell.tsx";
 
-export function Gone({ user, receipt }: { user: string; receipt?: SignedReceiptView }) {
+export function Gone({
+  user,
+  receipt,
+  signedOut,
+}: {
+  user: string;
+  receipt?: SignedReceiptView;
+  /** They had come by a link, which has ended with them; only whoever runs the server makes another. */
+  signedOut: boolean;
+}) {
   const [error, setError] = useState<unknown>();
   const again = async () => {
     try {
@@ -26,11 +35,15 @@ export function Gone({ user, receipt }: { user: string; receipt?: SignedReceiptV
         <h1 className="text-lg font-semibold">{t("data.goneAll.title")}</h1>
         <p className="text-muted">{t(receipt ? "data.goneAll.text" : "data.goneAll.before")}</p>
       </div>
-      {receipt && <ReceiptCard signed={receipt} />}
+      {receipt && <ReceiptCard signed={[receipt]} />}
       {error !== undefined && <ProblemCard error={error} />}
-      <div>
-        <Button onClick={() => void again()}>{t("data.goneAll.again")}</Button>
-      </div>
+      {signedOut ? (
+        <p className="text-muted">{t("data.goneAll.signedOut")}</p>
+      ) : (
+        <div>
+          <Button onClick={() => void again()}>{t("data.goneAll.again")}</Button>
+        </div>
+      )}
     </main>
   );
 }

@@ -129,11 +129,22 @@ function Rail({ done }: { done?: () => void }) {
 
 function TopBar() {
   const [open, setOpen] = useState(false);
+  const waiting = useReview().data?.length ?? 0;
+  const menu = t("shell.menu");
+  const label = waiting > 0 ? `${menu}, ${t("shell.waiting", { count: waiting })}` : menu;
   return (
     <header className="flex h-12 shrink-0 items-center gap-2 border-b bg-sunken px-2 md:hidden">
-      <IconButton label={t("shell.menu")} onClick={() => setOpen(true)}>
-        <MenuIcon size={18} aria-hidden />
-      </IconButton>
+      <span className="relative inline-flex">
+        <IconButton label={label} onClick={() => setOpen(true)}>
+          <MenuIcon size={18} aria-hidden />
+        </IconButton>
+        {waiting > 0 && (
+          <span
+            aria-hidden
+            className="pointer-events-none absolute end-1 top-1 size-2 rounded-full bg-accent"
+          />
+        )}
+      </span>
       <Brand />
       <span className="flex-1" />
       <IconButton label={t("shell.search")} onClick={showPalette}>

@@ -62,6 +62,7 @@ export function SignInProvider({ children }: { children: ReactNode }) {
         <Gone
           user={query.data?.user ?? sessionStorage.getItem(LOOKING_AT) ?? "me"}
           receipt={receipt.data ?? undefined}
+          signedOut={query.data?.admin === false}
         />
       </Suspense>
     );

@@ -13,8 +13,8 @@ import { sentenceOf } from "./problems.tsx";
 import { useQuipu } from "./sign-in.tsx";
 
 export interface Act {
-  /** What was done, in a word or two: "Forgotten". */
-  say: string;
+  /** What was done, in a word or two: "Forgotten"; or in words that depend on how far it went. */
+  say: string | ((written: Written) => string);
   /** The words it was done to. */
   about?: string;
   /** Shows it before the server has answered; gives back what takes that away again. */
@@ -120,15 +120,16 @@ function drop(one: Done | undefined): void {
 
 function sayDone(quipu: Quipu, queries: QueryClient, act: Act, written: Written, one: Done): void {
   const operation = written.event.operation_id;
+  const text = typeof act.say === "string" ? act.say : act.say(written);
   // Saying what is known already writes nothing, and there is nothing to take back.
   if (!operation || !written.event.undo) {
     drop(one);
-    showToast({ text: act.say, about: act.about });
+    showToast({ text, about: act.about });
     return;
   }
   one.operation = operation;
   one.toast = showToast({
-    text: act.say,
+    text,
     about: act.about,
     action: {
       label: t("shell.undo.undo"),

@@ -1,6 +1,7 @@
 /**
  * What a person can do to a memory, each as one call: shown at once, sent, and undone from the toast or
- * with `Z`. Erasing is the exception: it is not shown before it happened, and never undone.
+ * with `Z`. Erasing is the exception: it is not shown before it happened, and never undone, and the dialog
+ * that asked says what came of it.
  */
 import type { CreateMemory, MemoryView, UpdateMemory, Written } from "@quipu/client";
 import { useQueryClient } from "@tanstack/react-query";
@@ -93,16 +94,12 @@ export function useMemoryActs() {
           run: () => quipu.memories.restore(memory.id),
           after: keep,
         }),
-      erase: (memory: MemoryView) =>
-        act({
-          say: t("memory.did.erase"),
-          run: () => quipu.memories.erase(memory.id),
-          after: (written) => {
-            patchMemories(queries, (byId) => byId.delete(memory.id));
-            queries.removeQueries({ queryKey: ["memory", memory.id] });
-            keep(written);
-          },
-        }),
+      async erase(memory: MemoryView): Promise<Written> {
+        const written = await quipu.memories.erase(memory.id);
+        patchMemories(queries, (byId) => byId.delete(memory.id));
+        queries.removeQueries({ queryKey: ["memory", memory.id] });
+        return written;
+      },
     };
   }, [quipu, queries, act]);
 }

@@ -11,6 +11,16 @@ export function useReceipts() {
   });
 }
 
+/** The receipts of one erasure, which may have taken several things: each has its own, signed for itself. */
+export function byErasure(signed: readonly SignedReceiptView[]): SignedReceiptView[][] {
+  const groups = new Map<string, SignedReceiptView[]>();
+  for (const one of signed) {
+    const of = one.receipt.operation_id ?? one.receipt.id;
+    groups.set(of, [...(groups.get(of) ?? []), one]);
+  }
+  return [...groups.values()];
+}
+
 /** What is signed: JSON without spaces, the keys of every object in order. */
 export function signedText(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(signedText).join(",")}]`;

@@ -13,6 +13,7 @@ import {
 } from "@quipu/client";
 import { useQuery } from "@tanstack/react-query";
 import { useQuipu } from "../app/sign-in.tsx";
+import { firstWords } from "./titles.ts";
 
 export function usePortraits() {
   const quipu = useQuipu();
@@ -140,12 +141,13 @@ interface Chat {
   turns: TurnView[];
 }
 
-/** A chat with all that is left of it. */
+/** A chat with all that is left of it, and called by its first words if it has no title. */
 async function readChat(quipu: Quipu, id: string, signal: AbortSignal): Promise<Chat> {
   const session = await there(quipu.sessions.get(id, { signal }));
   if (!session || session.trashed_at) return { session: session ?? undefined, turns: [] };
   const turns = await there(quipu.sessions.turns(id, { limit: 200 }, { signal }).all());
-  return { session, turns: turns ?? [] };
+  const title = session.title || firstWords(turns?.[0]?.content);
+  return { session: { ...session, title }, turns: turns ?? [] };
 }
 
 /** A turn is in the chat that the memory names, or in another where the same was said again. */

@@ -34,7 +34,7 @@ export function Dialog({ open, onOpenChange, title, text, children, actions, wid
           ref={popup}
           initialFocus={begin}
           className={classes(
-            "floating fixed inset-x-0 top-[10vh] z-40 mx-auto flex max-h-[80vh] w-[calc(100vw-2rem)] flex-col rounded-card border bg-surface shadow-raised",
+            "floating outline-none fixed inset-x-0 top-[10vh] z-40 mx-auto flex max-h-[80vh] w-[calc(100vw-2rem)] flex-col rounded-card border bg-surface shadow-raised",
             wide ? "max-w-2xl" : "max-w-md",
           )}
         >

@@ -17,7 +17,10 @@ const NAMES: Record<string, string> = {
 /** Keys as they are pressed: `mod+k` together, `g m` one after the other. */
 export function Kbd({ keys, inverse }: { keys: string; inverse?: boolean }) {
   return (
-    <span className="inline-flex items-center gap-1 whitespace-nowrap" dir="ltr">
+    <span
+      className="inline-flex items-center gap-1 whitespace-nowrap pointer-coarse:hidden"
+      dir="ltr"
+    >
       {keys.split(" ").map((together, at) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: keys of one shortcut never change places
         <Fragment key={at}>

@@ -1,4 +1,4 @@
-/** A receipt of an erasure: what went, what could not, and whether its signature is the server's. */
+/** The receipt of an erasure: what went, what could not, and whether its signature is the server's. */
 import { Quipu, type SignedReceiptView } from "@quipu/client";
 import { useQuery } from "@tanstack/react-query";
 import { BadgeCheck, Download, ShieldAlert } from "lucide-react";
@@ -50,8 +50,8 @@ export function Removes({ removes }: { removes: Record<string, number> }) {
 
 const bare = new Quipu({ url: "" });
 
-export function ReceiptCard({ signed }: { signed: SignedReceiptView }) {
-  const { receipt } = signed;
+/** Whether every signature is this server's; "unknown" where a browser cannot tell. */
+function useCheck(signed: readonly SignedReceiptView[]) {
   const key = useQuery({
     queryKey: ["receipt-key"],
     queryFn: ({ signal }) => bare.erasures.key({ signal }),
@@ -59,44 +59,81 @@ export function ReceiptCard({ signed }: { signed: SignedReceiptView }) {
   });
   const publicKey = key.data?.public_key;
   const check = useQuery({
-    queryKey: ["receipt-check", receipt.id, receipt.issued_at, publicKey],
-    queryFn: async () => (await verifies(signed, publicKey ?? "")) ?? "unknown",
+    queryKey: [
+      "receipt-check",
+      signed.map(({ receipt }) => [receipt.id, receipt.issued_at]),
+      publicKey,
+    ],
+    queryFn: async () => {
+      const all = await Promise.all(signed.map((one) => verifies(one, publicKey ?? "")));
+      if (all.includes(false)) return false;
+      return all.includes(undefined) ? "unknown" : true;
+    },
     enabled: publicKey !== undefined,
     staleTime: Number.POSITIVE_INFINITY,
   });
-  const file = `quipu-receipt-${receipt.id}.json`;
-  const save = () => saveFile(file, `${JSON.stringify(signed, null, 2)}\n`);
-  const kind = receipt.erased === "user" ? "user" : receipt.erased === "turn" ? "turn" : "memory";
+  return { publicKey, valid: check.data };
+}
+
+function fileOf({ receipt }: SignedReceiptView): string {
+  return `quipu-receipt-${receipt.id}.json`;
+}
+
+function Take({ signed, words }: { signed: SignedReceiptView; words: string }) {
+  const save = () => saveFile(fileOf(signed), `${JSON.stringify(signed, null, 2)}\n`);
+  return (
+    <Button small onClick={save}>
+      <Download size={14} aria-hidden />
+      {words}
+    </Button>
+  );
+}
+
+function kindOf({ receipt }: SignedReceiptView): "user" | "turn" | "memory" {
+  return receipt.erased === "user" || receipt.erased === "turn" ? receipt.erased : "memory";
+}
+
+/** All receipts of one erasure. What a person erased at once is one card. */
+export function ReceiptCard({ signed }: { signed: readonly SignedReceiptView[] }) {
+  const { publicKey, valid } = useCheck(signed);
+  // What was said comes first: what was learned went because of it.
+  const first = signed.find((one) => kindOf(one) === "turn") ?? signed[0];
+  if (!first) return null;
+  const { receipt } = first;
+  const removed: Record<string, number> = {};
+  for (const one of signed) {
+    for (const [table, count] of Object.entries(one.receipt.removed)) {
+      removed[table] = (removed[table] ?? 0) + count;
+    }
+  }
+  const scrubbed = signed.every((one) => one.receipt.files === "done");
   return (
     <article className="flex flex-col gap-3 rounded-card border bg-surface p-4">
       <header className="flex flex-wrap items-center justify-between gap-x-4 gap-y-2">
         <h3 className="font-medium">
-          {t(`data.receipt.${kind}`)}
+          {t(`data.receipt.${kindOf(first)}`)}
           <span className="font-normal text-muted">
             {" · "}
             <Time at={receipt.erased_at} absolute />
           </span>
         </h3>
-        <Button small onClick={save}>
-          <Download size={14} aria-hidden />
-          {t("data.receipt.download")}
-        </Button>
+        {signed.length === 1 && <Take signed={first} words={t("data.receipt.download")} />}
       </header>
-      <Removes removes={receipt.removed} />
+      <Removes removes={removed} />
       <ul className="flex flex-col gap-1 text-[0.8125rem] text-muted">
-        {check.data === true && (
-          <li className="inline-flex items-center gap-1.5 text-good">
-            <BadgeCheck size={14} aria-hidden className="shrink-0" />
+        {valid === true && (
+          <li className="flex items-start gap-1.5 text-good">
+            <BadgeCheck size={14} aria-hidden className="mt-0.5 shrink-0" />
             {t("data.receipt.valid")}
           </li>
         )}
-        {check.data === false && (
-          <li className="inline-flex items-center gap-1.5 text-bad">
-            <ShieldAlert size={14} aria-hidden className="shrink-0" />
+        {valid === false && (
+          <li className="flex items-start gap-1.5 text-bad">
+            <ShieldAlert size={14} aria-hidden className="mt-0.5 shrink-0" />
             {t("data.receipt.invalid")}
           </li>
         )}
-        <li>{t(receipt.files === "done" ? "data.receipt.filesDone" : "data.receipt.files")}</li>
+        <li>{t(scrubbed ? "data.receipt.filesDone" : "data.receipt.files")}</li>
         <li>{t(receipt.journal ? "data.receipt.journal" : "data.receipt.noJournal")}</li>
       </ul>
       <details className="text-[0.8125rem]">
@@ -108,8 +145,22 @@ export function ReceiptCard({ signed }: { signed: SignedReceiptView }) {
               <li key={one}>{one}</li>
             ))}
           </ul>
+          {signed.length > 1 && (
+            <>
+              <p className="text-muted">{t("data.receipt.each", { count: signed.length })}</p>
+              <ul className="flex max-h-60 flex-wrap gap-1.5 overflow-y-auto">
+                {signed.map((one) => (
+                  <li key={one.receipt.id}>
+                    <Take signed={one} words={t(`data.receipt.${kindOf(one)}`)} />
+                  </li>
+                ))}
+              </ul>
+            </>
+          )}
           <p className="text-muted">{t("data.receipt.verify")}</p>
-          <Snippet code={`quipu erase --verify ${file} --public-key ${publicKey ?? "…"}`} />
+          <Snippet
+            code={`quipu erase --verify ${fileOf(first)} --public-key ${publicKey ?? "…"}`}
+          />
         </div>
       </details>
     </article>

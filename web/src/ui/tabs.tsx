@@ -42,7 +42,7 @@ export function Tabs<T extends string>({
         aria-label={label}
         activateOnFocus
         className={classes(
-          "relative flex shrink-0 gap-1 overflow-x-auto border-b",
+          "relative flex shrink-0 gap-1 overflow-x-auto border-b max-sm:gap-0",
           flush && "px-1.5 sm:px-3.5",
           more && "fades-out",
         )}
@@ -51,7 +51,7 @@ export function Tabs<T extends string>({
           <Base.Tab
             key={tab.value}
             value={tab.value}
-            className="-mb-px inline-flex h-10 items-center gap-1.5 border-b-2 border-transparent px-2.5 whitespace-nowrap text-muted -outline-offset-2 hover:text-ink data-[active]:border-accent data-[active]:font-medium data-[active]:text-ink"
+            className="-mb-px inline-flex h-10 items-center gap-1.5 border-b-2 border-transparent px-2.5 whitespace-nowrap max-sm:px-2 text-muted -outline-offset-2 hover:text-ink data-[active]:border-accent data-[active]:font-medium data-[active]:text-ink"
           >
             {tab.label}
             {tab.count !== undefined && (

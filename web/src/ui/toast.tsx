@@ -74,7 +74,8 @@ export function ToastViewport() {
       onPointerLeave={() => setPaused(false)}
       onFocus={() => setPaused(true)}
       onBlur={() => setPaused(false)}
-      className="pointer-events-none fixed inset-x-0 bottom-0 z-50 flex flex-col items-center gap-2 p-4 outline-none sm:items-end"
+      // On phones what is to be pressed is at the bottom: messages stand below the bar at the top.
+      className="pointer-events-none fixed inset-x-0 z-50 flex flex-col items-center gap-2 p-4 outline-none max-sm:top-12 max-sm:p-2 sm:bottom-0 sm:items-end"
     >
       {/* The region is there before its messages, or screen readers would not read them. */}
       <div role="status" className="contents">
@@ -100,11 +101,12 @@ function ToastRow({ toast, paused }: { toast: Toast; paused: boolean }) {
   return (
     <div
       className={classes(
-        "pointer-events-auto flex min-h-11 w-full max-w-md items-center gap-3 rounded-card border bg-surface py-1.5 ps-4 pe-2 shadow-raised",
+        // On a phone one message hides enough of the page.
+        "pointer-events-auto flex min-h-11 max-sm:not-last:hidden w-full max-w-md items-center gap-3 rounded-card border bg-surface py-1.5 ps-4 pe-2 shadow-raised",
         toast.tone === "bad" && "border-bad",
       )}
     >
-      <p className="min-w-0 flex-1 truncate">
+      <p className={classes("min-w-0 flex-1", toast.tone !== "bad" && "line-clamp-3")}>
         <span className={toast.tone === "bad" ? "text-bad" : "font-medium"}>{toast.text}</span>
         {toast.about && (
           <span className="text-muted">

@@ -1,5 +1,8 @@
-/** Asks before something that nothing brings back: what would go, and a word to type. */
-import { type FormEvent, type ReactNode, useId, useState } from "react";
+/**
+ * Asks before something that nothing brings back: what would go, and a word to type. Where something is
+ * left to show afterwards, the same dialog shows it.
+ */
+import { type FormEvent, type ReactNode, useEffect, useId, useRef, useState } from "react";
 import { t } from "../i18n/index.ts";
 import { Button } from "./button.tsx";
 import { Dialog } from "./dialog.tsx";
@@ -14,25 +17,37 @@ export function TypedConfirm({
   act,
   onConfirm,
   ready = true,
+  done,
   children,
 }: {
   open: boolean;
   onOpenChange: (open: boolean) => void;
   title: ReactNode;
   text?: ReactNode;
-  /** What has to be typed: a name, so that nobody types it by habit. */
+  /** What has to be typed: a name, so that nobody types it by habit. Its case does not matter. */
   word: string;
   /** What the button says. */
   act: string;
   onConfirm: () => Promise<unknown>;
   /** Whether what would go is known yet. */
   ready?: boolean;
+  /** What is left once it has happened. */
+  done?: { title: ReactNode; text?: ReactNode; content: ReactNode };
   children?: ReactNode;
 }) {
   const form = useId();
   const [typed, setTyped] = useState("");
   const [busy, setBusy] = useState(false);
-  const fits = typed.trim() === word;
+  const close = useRef<HTMLButtonElement>(null);
+  const over = done !== undefined;
+  useEffect(() => {
+    if (!over) return;
+    // The button that was pressed is gone, and the dialog itself takes the focus first.
+    const timer = setTimeout(() => close.current?.focus(), 0);
+    return () => clearTimeout(timer);
+  }, [over]);
+  // Phones begin what is typed with a capital.
+  const fits = typed.trim().toLowerCase() === word.trim().toLowerCase();
   const submit = async (event: FormEvent) => {
     event.preventDefault();
     if (!fits || !ready) return;
@@ -45,6 +60,24 @@ export function TypedConfirm({
     if (!next) setTyped("");
     onOpenChange(next);
   };
+  if (done) {
+    return (
+      <Dialog
+        wide
+        open={open}
+        onOpenChange={onOpenChange}
+        title={done.title}
+        text={done.text}
+        actions={
+          <Button ref={close} look="primary" onClick={() => onOpenChange(false)}>
+            {t("shell.close")}
+          </Button>
+        }
+      >
+        {done.content}
+      </Dialog>
+    );
+  }
   return (
     <Dialog
       open={open}
@@ -69,6 +102,7 @@ export function TypedConfirm({
             dir="auto"
             value={typed}
             autoComplete="off"
+            autoCapitalize="none"
             spellCheck={false}
             onChange={(event) => setTyped(event.target.value)}
           />

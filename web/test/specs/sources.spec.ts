@@ -1,3 +1,4 @@
+import { withModel } from "../chat.ts";
 import { axe, expect, open, screens, test } from "../fixture.ts";
 import { live } from "../life.ts";
 
@@ -53,6 +54,7 @@ test("why did you say this, and a fix in three clicks", async ({ page, quipu }) 
   await expect(memory).toContainText("You said, Mar 12, 2026, in ‘Tax question’");
   await expect(page.getByRole("heading", { name: "Used 1 memory" })).toBeVisible();
   await expect(page.getByRole("heading", { name: /^Given \d more, and not used/ })).toBeVisible();
+  await expect(page.getByText(/^found by .*\(no\. \d\)/).first()).toBeVisible();
   await axe(page);
   await screens(page, "why");
   await click("Wrong", memory);
@@ -170,9 +172,63 @@ test("erasing a turn asks for its name and shows what goes", async ({ page, quip
   await screens(page, "sources-erase");
   await dialog.getByRole("textbox").fill("turn 3");
   await dialog.getByRole("button", { name: "Erase" }).click();
+  // The receipt that was promised: of the turn and of what went with it, as one.
+  await expect(dialog.getByRole("heading", { name: "Erased" })).toBeVisible();
+  const receipt = dialog.getByRole("article");
+  await expect(receipt).toContainText("Something that was said");
+  await expect(receipt).toContainText("1 message");
+  await expect(receipt).toContainText("1 memory");
+  await expect(receipt).toContainText("checked in this browser");
+  await receipt.getByText("What could not be removed").click();
+  await expect(receipt.getByText("2 things were erased")).toBeVisible();
+  await axe(page);
+  await screens(page, "sources-erased");
+  await dialog.getByRole("button", { name: "Close" }).last().click();
   await expect(page.getByText("Turn 3: It was deleted.")).toBeVisible();
   expect((await quipu.sessions.turns("tax").all()).map((turn) => turn.number)).toEqual([1, 2]);
 });
+
+// Where nothing learns, nothing names chats either.
+withModel(
+  "a chat without a title is called by its first words, also when it is erased",
+  async ({ page, quipu, allowed }) => {
+    allowed.push(/404/);
+    await quipu.sessions.append("chat-mk2x-0f9a", [
+      {
+        role: "user",
+        content: "Remember that I only fly with hand luggage\nand never check a bag",
+      },
+      { role: "assistant", content: "Noted." },
+    ]);
+    await quipu.sessions.open({ id: "chat-ghost", incognito: true });
+    await open(page, "/sources?view=chats");
+    const words = "Remember that I only fly with hand luggage";
+    await page.getByRole("link", { name: new RegExp(words) }).click();
+    await expect(page.getByRole("heading", { level: 2, name: words })).toBeVisible();
+    await expect(page.getByRole("main")).not.toContainText("chat-");
+    await page.keyboard.press("d");
+    await page.getByRole("button", { name: "Delete, for thirty days" }).click();
+    await expect(page.getByRole("status").getByText("Chat in the trash")).toBeVisible();
+    // Z takes back the deletion and nothing that was done before it.
+    await page.keyboard.press("z");
+    await expect(page.getByRole("link", { name: new RegExp(words) })).toBeVisible();
+    await page.getByRole("button", { name: `Delete ‘${words}’` }).click();
+    await page.getByRole("tab", { name: "Trash" }).click();
+    await expect(page.getByText("30 days left")).toBeVisible();
+    await axe(page);
+    await screens(page, "sources-trash");
+    await page.getByRole("button", { name: /^Erase ‘.*’ for good/ }).click();
+    const dialog = page.getByRole("dialog");
+    await expect(dialog).toContainText("2 turns, and what was learned from them alone");
+    await dialog.getByLabel("Type “erase” to go on").fill("erase");
+    await page.keyboard.press("Enter");
+    await expect(dialog.getByRole("article")).toContainText("2 messages");
+    await screens(page, "sources-trash-erased");
+    await page.keyboard.press("Escape");
+    await expect(page.getByRole("heading", { name: "The trash is empty" })).toBeVisible();
+    await expect(quipu.sessions.get("chat-mk2x-0f9a")).rejects.toThrow();
+  },
+);
 
 test("what is not kept by policy says so", async ({ page, quipu }) => {
   await quipu.sessions.open({ id: "brief", keep_turns: "none" });

@@ -128,3 +128,17 @@ test("a very long answer is read quickly", () => {
   blocks(`${"**a `b [m1] ".repeat(40_000)}\n`.repeat(3));
   assert.ok(performance.now() - began < 2_000);
 });
+
+test("a table is rows and cells, also while it is coming, and a bar alone is none", () => {
+  const [table, after] = blocks("| day | train |\n|---|:-:|\n| Mon | **ICE 5** |\nTue | x\n\nSo.");
+  assert.equal(table?.kind, "table");
+  if (table?.kind !== "table") return;
+  assert.deepEqual(table.head[1], [{ kind: "text", text: "train" }]);
+  assert.deepEqual(table.rows[0]?.[1], [{ kind: "strong", text: "ICE 5" }]);
+  assert.equal(table.rows.length, 2);
+  assert.equal(after?.kind, "paragraph");
+  assert.deepEqual(
+    blocks("a | b\nis no table").map(({ kind }) => kind),
+    ["paragraph"],
+  );
+});

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { MemoryView } from "@quipu/client";
 import { count, group, newest, select, sourceOf } from "../../src/data/select.ts";
+import { daysLeft } from "../../src/data/trash.ts";
 
 function memory(id: string, change: Partial<MemoryView> = {}): MemoryView {
   return {
@@ -85,4 +86,12 @@ test("ten thousand are chosen from within a frame or two", () => {
   assert.equal(select(all, { text: "m999", status: ["active"] }).length, 11);
   const took = performance.now() - began;
   assert.ok(took < 200, `it took ${took} ms`);
+});
+
+test("what was deleted a moment ago has thirty days, also by a clock that lags", () => {
+  const at = "2026-11-15T12:00:00Z";
+  const day = 86_400_000;
+  assert.equal(daysLeft(at, Date.parse(at) - 500), 30);
+  assert.equal(daysLeft(at, Date.parse(at) + 2.5 * day), 28);
+  assert.equal(daysLeft(at, Date.parse(at) + 40 * day), 0);
 });

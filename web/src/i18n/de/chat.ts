@@ -25,12 +25,17 @@ export const chat: Translation["chat"] = {
   renamed: "Umbenannt",
   delete: "Löschen",
   deleteThis: "Diesen Chat löschen",
-  deleted: "Chat liegt dreißig Tage im Papierkorb",
+  deleted:
+    "{count, plural, =0 {Chat liegt dreißig Tage im Papierkorb} one {Chat liegt dreißig Tage im Papierkorb, mit # Erinnerung} other {Chat liegt dreißig Tage im Papierkorb, mit # Erinnerungen}}",
+  stays:
+    "{count, plural, one {# Erinnerung bleibt, weil du sie gesagt hast oder speichern ließest.} other {# Erinnerungen bleiben, weil du sie gesagt hast oder speichern ließest.}}",
+  restored: "Chat zurückgeholt",
+  trash: "Gelöschte Chats",
   next: "Nächster Chat",
   previous: "Voriger Chat",
   write: "Eine Nachricht schreiben",
   missing: "Diesen Chat gibt es nicht",
-  missingText: "Er wurde gelöscht oder getilgt, oder die Adresse gehört jemand anderem.",
+  missingText: "Er wurde gelöscht oder ausgelöscht, oder die Adresse gehört jemand anderem.",
 
   message: "Nachricht",
   placeholder: "Schreib eine Nachricht",
@@ -77,6 +82,7 @@ export const chat: Translation["chat"] = {
   about: "Es geht um:",
   aboutLeave: "Über etwas anderes sprechen",
 
+  table: "Tabelle",
   memory: "Erinnerung",
   cited: "Die Erinnerung öffnen, auf der das beruht",
   used: "{count, plural, one {# Erinnerung zur Hand} other {# Erinnerungen zur Hand}}",
@@ -93,7 +99,7 @@ export const chat: Translation["chat"] = {
   words: "Worte",
   scope: "Gilt für",
   scopeAll: "alles",
-  erased: "Diese Erinnerung wurde getilgt.",
+  erased: "Diese Erinnerung wurde ausgelöscht.",
 
   "doing.recall_memories": "Sucht in den Erinnerungen",
   "doing.list_memories": "Sieht die Erinnerungen durch",
@@ -139,6 +145,7 @@ export const chat: Translation["chat"] = {
   openReview: "Durchsicht öffnen",
   shut: "Nichts wurde behalten: {domain} bleibt zu, bis du es öffnest. Nur du siehst, was darin steht.",
   open: "{domain} öffnen",
+  sayAgain: "Noch einmal sagen",
   opened: "{domain} ist offen. Sag es noch einmal, dann wird es behalten.",
 
   cut: "{count, plural, one {# frühere Nachricht erreicht das Modell in Kürze} other {# frühere Nachrichten erreichen das Modell in Kürze}}",

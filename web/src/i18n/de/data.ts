@@ -27,6 +27,8 @@ export const data: Translation["data"] = {
   "import.title": "Etwas hereinholen",
   "import.text":
     "Ein Export von Quipu, oder Einträge als JSON-Zeilen. Zuerst siehst du, was daraus würde. Nichts kommt zweimal herein, und nichts kehrt zurück, was hier ausgelöscht oder vergessen wurde.",
+  "import.others":
+    "Was ChatGPT, Claude, mem0 und andere exportiert haben, liest die Kommandozeile, die auch sagt, was das Lernen daraus kosten würde:",
   "import.choose": "Datei wählen",
   "import.drop": "oder hierher ziehen",
   "import.would": "Was hereinkäme",
@@ -64,6 +66,7 @@ export const data: Translation["data"] = {
   "log.emptyText":
     "Was gespeichert, geändert, vergessen oder gelernt wird, steht hier, sobald es geschieht.",
   "log.gone": "ausgelöscht",
+  "log.source": "ein Chat, oder etwas Gesagtes",
   "log.more": "{count, plural, one {und # weitere} other {und # weitere}}",
   "log.undone": "rückgängig",
   "log.final": "endgültig",
@@ -99,14 +102,18 @@ export const data: Translation["data"] = {
   "erase.more": "{count, plural, one {# weitere; tippe weiter} other {# weitere; tippe weiter}}",
   "erase.act": "Auslöschen",
   "erase.oneTitle": "Diese Erinnerung auslöschen?",
+  "erase.oneText":
+    "Sie verschwindet sofort und überall: ihre Worte, ihre Fassungen, ihre Einbettungen. Nichts bringt sie zurück. Damit sie nur nicht mehr verwendet wird, genügt Vergessen.",
   "erase.word": "auslöschen",
   "erase.goes": "Das geht verloren",
-  "erase.final": "Nichts bringt es zurück, auch kein Rückgängig.",
+  "erase.done": "Ausgelöscht",
+  "erase.doneText": "Es bleibt diese Quittung. Sie sagt, wann und wie viel, und nichts davon, was.",
+  "erase.receiptLater": "Die Quittung steht in „Meine Daten“ unter „Auslöschen“.",
   "erase.all": "Alles über mich auslöschen",
   "erase.allText":
     "Alle Erinnerungen, Chats und Einstellungen, und die Schlüssel, die nur für dich sind. Lade vorher alles herunter, falls du es noch einmal willst.",
   "erase.ask":
-    "Alles auf einmal kann nur auslöschen, wer diesen Server betreibt: bitte darum. Einzelne Erinnerungen kannst du oben selbst auslöschen.",
+    "Alles auf einmal kann nur die Person selbst auslöschen, angemeldet über einen Link, der das darf, oder wer diesen Server betreibt.",
   "erase.allAct": "Alles auslöschen",
   "erase.allTitle": "Alles über {user} auslöschen?",
   "erase.allWarn": "Das geschieht sofort und lässt sich nicht rückgängig machen.",
@@ -143,11 +150,14 @@ export const data: Translation["data"] = {
     "Es wird kein Löschjournal geführt: eine zurückgespielte Sicherung brächte es wieder",
   "receipt.more": "Was nicht entfernt werden konnte, und wie man das ohne Netz prüft",
   "receipt.left": "Für Quipu unerreichbar:",
+  "receipt.each":
+    "{count, plural, one {Eines wurde ausgelöscht und hat seine Quittung:} other {# Dinge wurden ausgelöscht, jedes mit eigener Quittung:}}",
   "receipt.verify":
     "Lade die Quittung herunter und führe dies irgendwo aus; kein Server wird gefragt. Notiere den Schlüssel einmal, solange du ihm traust.",
 
   "goneAll.title": "Alles ist ausgelöscht",
   "goneAll.text": "Behalte diese Quittung: nur sie weiß noch davon.",
   "goneAll.before": "Was über diese Person aufbewahrt wurde, ist ausgelöscht.",
+  "goneAll.signedOut": "Du bist abgemeldet. Um neu zu beginnen, bitte um einen neuen Link.",
   "goneAll.again": "Neu beginnen",
 };

@@ -16,6 +16,7 @@ export const sources: Translation["sources"] = {
   "view.trash": "Papierkorb",
   "level.memory": "Erinnerung",
   "level.episode": "Was geschah",
+  "level.chat": "Chat",
   "level.turn": "Beitrag {number, number}",
 
   "portrait.profile": "Wer du bist",
@@ -75,6 +76,9 @@ export const sources: Translation["sources"] = {
   "chats.turns": "{count, plural, one {# Beitrag} other {# Beiträge}}",
   "chats.delete": "„{title}“ in den Papierkorb",
   "chats.restore": "„{title}“ zurückholen",
+  "chats.erase": "„{title}“ für immer auslöschen",
+  "chats.goes":
+    "{count, plural, one {„{title}“: # Beitrag, und was nur daraus gelernt wurde} other {„{title}“: # Beiträge, und was nur daraus gelernt wurde}}",
   "when.today": "Heute",
   "when.yesterday": "Gestern",
   "when.week": "Letzte 7 Tage",
@@ -109,10 +113,15 @@ export const sources: Translation["sources"] = {
   "why.used": "{count, plural, one {# Erinnerung verwendet} other {# Erinnerungen verwendet}}",
   "why.given":
     "{count, plural, one {# weitere gehabt, nicht verwendet} other {# weitere gehabt, nicht verwendet}}",
+  "why.onlyGiven":
+    "{count, plural, one {# Erinnerung zur Hand; die Antwort sagt nicht, ob sie sie verwendet hat} other {# Erinnerungen zur Hand; die Antwort sagt nicht, welche sie verwendet hat}}",
   "why.left": "{count, plural, one {# weitere ausgelassen} other {# weitere ausgelassen}}",
   "why.rank": "Nr. {rank, number} im {part}",
   "why.tokens": "{count, number} Token",
   "why.fits": "passt zu {share}",
+  "why.found": "gefunden über {arms}",
+  "why.arm": "{arm} (Nr. {rank, number})",
+  "why.fused": "zusammen Nr. {rank, number}",
   "why.now": "Jetzt:",
   "why.budget": "Was der Antwort mitgegeben wurde",
   "why.considered":
@@ -166,14 +175,12 @@ export const sources: Translation["sources"] = {
   "fate.weakened": "ruht auf weniger",
   "fate.kept": "bleibt",
   delete: "Für dreißig Tage in den Papierkorb",
-  deleted: "Dreißig Tage im Papierkorb",
-  erased: "Endgültig gelöscht",
-  "erase.open": "Endgültig löschen …",
-  "erase.title": "Jetzt und überall löschen?",
+  deleted:
+    "{count, plural, =0 {Dreißig Tage im Papierkorb} one {Dreißig Tage im Papierkorb, mit # Erinnerung} other {Dreißig Tage im Papierkorb, mit # Erinnerungen}}",
+  "erase.open": "Auslöschen …",
+  "erase.title": "Jetzt und überall auslöschen?",
   "erase.text":
-    "Das lässt sich nicht rückgängig machen. Kein Zitat davon bleibt irgendwo stehen. Du bekommst einen Beleg.",
-  "erase.type": "Tippe „{name}“, um es zu löschen",
-  "erase.do": "Endgültig löschen",
+    "Das lässt sich nicht rückgängig machen. Kein Zitat davon bleibt irgendwo stehen. Du bekommst eine Quittung.",
 
   "key.up": "Eine Ebene hinauf",
   "key.next": "Nächster Beitrag",

@@ -23,7 +23,12 @@ export const chat = {
   renamed: "Renamed",
   delete: "Delete",
   deleteThis: "Delete this chat",
-  deleted: "Chat in the trash for thirty days",
+  deleted:
+    "{count, plural, =0 {Chat in the trash for thirty days} one {Chat in the trash for thirty days, with # memory} other {Chat in the trash for thirty days, with # memories}}",
+  stays:
+    "{count, plural, one {# memory stays, because you stated it or had it saved.} other {# memories stay, because you stated them or had them saved.}}",
+  restored: "Chat restored",
+  trash: "Deleted chats",
   next: "Next chat",
   previous: "Previous chat",
   write: "Write a message",
@@ -73,6 +78,7 @@ export const chat = {
   about: "About:",
   aboutLeave: "Talk about something else",
 
+  table: "Table",
   memory: "memory",
   cited: "Open the memory that this rests on",
   used: "{count, plural, one {# memory at hand} other {# memories at hand}}",
@@ -133,6 +139,7 @@ export const chat = {
   openReview: "Open Review",
   shut: "Nothing was kept: {domain} stays shut until you open it. Only you see what is in it.",
   open: "Open {domain}",
+  sayAgain: "Say it again",
   opened: "{domain} is open. Say it again, and it is kept.",
 
   cut: "{count, plural, one {# earlier message reaches the model in short} other {# earlier messages reach the model in short}}",

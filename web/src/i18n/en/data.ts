@@ -24,6 +24,8 @@ export const data = {
   "import.title": "Bring something in",
   "import.text":
     "An export of Quipu, or items as JSON lines. First you see what would become of it. Nothing comes in twice, and nothing comes back that was erased or forgotten here.",
+  "import.others":
+    "What ChatGPT, Claude, mem0 and others have exported is read by the command line, which also says what learning from it would cost:",
   "import.choose": "Choose a file",
   "import.drop": "or drop it here",
   "import.would": "What would come in",
@@ -59,6 +61,7 @@ export const data = {
   "log.empty": "Nothing here",
   "log.emptyText": "What is saved, changed, forgotten or learned is listed here as it happens.",
   "log.gone": "erased",
+  "log.source": "a chat, or something that was said",
   "log.more": "{count, plural, one {and # more} other {and # more}}",
   "log.undone": "undone",
   "log.final": "for good",
@@ -94,14 +97,18 @@ export const data = {
   "erase.more": "{count, plural, one {# more; type on} other {# more; type on}}",
   "erase.act": "Erase",
   "erase.oneTitle": "Erase this memory?",
+  "erase.oneText":
+    "It goes now and everywhere: its words, its versions, its embeddings. Nothing brings it back. To keep it out of prompts, forget it instead.",
   "erase.word": "erase",
   "erase.goes": "This goes",
-  "erase.final": "Nothing brings it back, not even an undo.",
+  "erase.done": "Erased",
+  "erase.doneText": "What is left is this receipt. It says when and how much, and nothing of what.",
+  "erase.receiptLater": "The receipt is in My data, under Erase.",
   "erase.all": "Erase everything about me",
   "erase.allText":
     "All memories, chats and settings, and the keys that are for you alone. Download everything first if you may want it again.",
   "erase.ask":
-    "Only whoever runs this server can erase everything at once: ask them. Single memories you can erase yourself, above.",
+    "Only the person themselves, signed in by a link that may erase, and whoever runs this server can erase everything at once.",
   "erase.allAct": "Erase everything",
   "erase.allTitle": "Erase everything about {user}?",
   "erase.allWarn": "This happens at once and cannot be undone.",
@@ -136,11 +143,14 @@ export const data = {
   "receipt.noJournal": "No erasure journal is kept: a restored backup would bring it back",
   "receipt.more": "What could not be removed, and how to check this offline",
   "receipt.left": "Quipu cannot reach:",
+  "receipt.each":
+    "{count, plural, one {One thing was erased, and has its receipt:} other {# things were erased, and each has its own receipt:}}",
   "receipt.verify":
     "Download the receipt and run this anywhere; no server is asked. Note the key once, while you trust it.",
 
   "goneAll.title": "Everything is erased",
   "goneAll.text": "Keep this receipt: it is the last thing that knows of it.",
   "goneAll.before": "What was kept about this person has been erased.",
+  "goneAll.signedOut": "You are signed out. To begin anew, ask for a new link.",
   "goneAll.again": "Begin anew",
 } as const;

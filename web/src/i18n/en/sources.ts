@@ -14,6 +14,7 @@ export const sources = {
   "view.trash": "Trash",
   "level.memory": "Memory",
   "level.episode": "What happened",
+  "level.chat": "Chat",
   "level.turn": "Turn {number, number}",
 
   "portrait.profile": "Who you are",
@@ -72,6 +73,9 @@ export const sources = {
   "chats.turns": "{count, plural, one {# turn} other {# turns}}",
   "chats.delete": "Delete ‘{title}’",
   "chats.restore": "Restore ‘{title}’",
+  "chats.erase": "Erase ‘{title}’ for good",
+  "chats.goes":
+    "{count, plural, one {‘{title}’: # turn, and what was learned from it alone} other {‘{title}’: # turns, and what was learned from them alone}}",
   "when.today": "Today",
   "when.yesterday": "Yesterday",
   "when.week": "Previous 7 days",
@@ -106,10 +110,15 @@ export const sources = {
   "why.used": "{count, plural, one {Used # memory} other {Used # memories}}",
   "why.given":
     "{count, plural, one {Given # more, and not used} other {Given # more, and not used}}",
+  "why.onlyGiven":
+    "{count, plural, one {# memory at hand; the answer does not say whether it used it} other {# memories at hand; the answer does not say which it used}}",
   "why.left": "{count, plural, one {Left out # more} other {Left out # more}}",
   "why.rank": "no. {rank, number} in the {part}",
   "why.tokens": "{count, plural, one {# token} other {# tokens}}",
   "why.fits": "fits {share}",
+  "why.found": "found by {arms}",
+  "why.arm": "{arm} (no. {rank, number})",
+  "why.fused": "together no. {rank, number}",
   "why.now": "Now:",
   "why.budget": "What the answer was given",
   "why.considered":
@@ -162,13 +171,11 @@ export const sources = {
   "fate.weakened": "rests on less",
   "fate.kept": "stays",
   delete: "Delete, for thirty days",
-  deleted: "In the trash for thirty days",
-  erased: "Erased for good",
+  deleted:
+    "{count, plural, =0 {In the trash for thirty days} one {In the trash for thirty days, with # memory} other {In the trash for thirty days, with # memories}}",
   "erase.open": "Erase…",
   "erase.title": "Erase it now and everywhere?",
   "erase.text": "This cannot be undone. No quotation of it stays anywhere. You get a receipt.",
-  "erase.type": "Type “{name}” to erase it",
-  "erase.do": "Erase",
 
   "key.up": "One level up",
   "key.next": "Next turn",

@@ -1,4 +1,4 @@
-/** What a person can do to a chat: give it another name, and put it into the trash. */
+/** What a person can do to a chat: give it another name, put it into the trash, and take it out again. */
 import type { SessionView, Written } from "@quipu/client";
 import { useQueryClient } from "@tanstack/react-query";
 import { useNavigate, useParams } from "@tanstack/react-router";
@@ -6,10 +6,14 @@ import { useMemo } from "react";
 import { sentenceOf } from "../../app/problems.tsx";
 import { useQuipu } from "../../app/sign-in.tsx";
 import { useAct } from "../../app/undo.tsx";
+import { MEMORIES, type Memories } from "../../data/store.ts";
 import { t } from "../../i18n/index.ts";
 import { showToast } from "../../ui/toast.tsx";
+import { forgetChat } from "./live.ts";
 
 const LIST = ["sessions"];
+/** What may be different once a chat has gone or come back, besides the chats. */
+const TOUCHED = [LIST, ["review"], ["portraits"], MEMORIES];
 
 export function useChatActs() {
   const quipu = useQuipu();
@@ -23,7 +27,9 @@ export function useChatActs() {
       if (before) queries.setQueryData(LIST, change(before));
       return () => queries.setQueryData(LIST, before);
     };
-    const read = () => void queries.invalidateQueries({ queryKey: LIST });
+    const read = () => {
+      for (const queryKey of TOUCHED) void queries.invalidateQueries({ queryKey });
+    };
     const retitle = async (session: SessionView, title: string) => {
       const hide = show((all) =>
         all.map((one) => (one.id === session.id ? { ...one, title } : one)),
@@ -36,8 +42,45 @@ export function useChatActs() {
         showToast({ text: sentenceOf(error), tone: "bad" });
         return false;
       } finally {
-        read();
+        void queries.invalidateQueries({ queryKey: LIST });
       }
+    };
+    /** What goes with a chat, and what stays: also what was saved in it and rests on no turn of it. */
+    const reach = async (session_id: string): Promise<Written["reached"]> => {
+      const held = queries.getQueryData<Memories>(MEMORIES);
+      const [rests, known] = await Promise.all([
+        quipu.dependents({ session_id }),
+        held?.complete
+          ? [...held.byId.values()]
+          : quipu.memories
+              .list({ limit: 200 })
+              .page()
+              .then((page) => page.data),
+      ]);
+      const counted = new Set(rests.memories.map(({ memory }) => memory.id));
+      const saved = known.filter(
+        (one) => one.session_id === session_id && one.status === "active" && !counted.has(one.id),
+      );
+      return { ...rests.reached, kept: rests.reached.kept + saved.length };
+    };
+    /** Into the trash, with what was learned from it alone; the message says how much that was. */
+    const trash = (session: SessionView, title: string) => {
+      // Whoever deletes a chat does not want it answered, and least of all learned from on the way out.
+      forgetChat(session.id);
+      if (session.id === open) void navigate({ to: "/chat" });
+      return act({
+        say: ({ reached }) => deleted(reached),
+        about: title,
+        show: () => show((all) => all.filter((one) => one.id !== session.id)),
+        run: async () => {
+          const reached = await reach(session.id).catch(() => undefined);
+          const { trashed_at } = await quipu.sessions.delete(session.id);
+          const page = await quipu.operations.list({ limit: 10 }).page();
+          const made = page.data.find((one) => one.verb === "delete" && one.at === trashed_at);
+          return written(made?.id, reached);
+        },
+        after: read,
+      });
     };
     return {
       /** A name is no memory and no operation; so its own message takes it back. An empty one is none. */
@@ -53,30 +96,35 @@ export function useChatActs() {
         });
       },
 
-      delete(session: SessionView, title: string) {
-        if (session.id === open) void navigate({ to: "/chat" });
-        return act({
-          say: t("chat.deleted"),
-          about: title,
-          show: () => show((all) => all.filter((one) => one.id !== session.id)),
-          run: async () => {
-            const { trashed_at } = await quipu.sessions.delete(session.id);
-            const page = await quipu.operations.list({ limit: 10 }).page();
-            const made = page.data.find((one) => one.verb === "delete" && one.at === trashed_at);
-            return written(made?.id);
-          },
-          after: read,
-        });
+      delete: trash,
+
+      async restore(session: SessionView, title: string) {
+        try {
+          await quipu.sessions.restore(session.id);
+          const action = { label: t("shell.undo.undo"), run: () => void trash(session, title) };
+          showToast({ text: t("chat.restored"), about: title, action });
+        } catch (error) {
+          showToast({ text: sentenceOf(error), tone: "bad" });
+        }
+        read();
       },
     };
   }, [quipu, queries, act, navigate, open]);
 }
 
+/** What went along, and what stays although its chat is gone: nobody is to believe otherwise. */
+function deleted(reached: Written["reached"]): string {
+  const gone = t("chat.deleted", { count: reached?.withdrawn ?? 0 });
+  const kept = reached?.kept ?? 0;
+  return kept > 0 ? `${gone}. ${t("chat.stays", { count: kept })}` : gone;
+}
+
 /** A deletion of a chat, said as any other write: its operation takes it back. */
-function written(operation: string | undefined): Written {
+function written(operation: string | undefined, reached: Written["reached"]): Written {
   return {
     message: "",
     memory: null,
+    reached,
     event: {
       type: "session.deleted",
       memory_ids: [],

@@ -2,6 +2,7 @@
 import { type MemoryView, QuipuError } from "@quipu/client";
 import { Link, useNavigate, useParams } from "@tanstack/react-router";
 import { Ghost, MessagesSquare, PencilLine, X } from "lucide-react";
+import { useSignIn } from "../../app/sign-in.tsx";
 import type { Mode } from "../../data/gateway.ts";
 import { t } from "../../i18n/index.ts";
 import { IconButton } from "../../ui/icon-button.tsx";
@@ -23,6 +24,8 @@ export function Beginning({
   about: MemoryView | undefined;
   suggest: (words: string) => void;
 }) {
+  // Whoever has come by a link cannot set a model.
+  const { admin } = useSignIn();
   const Icon = mode === "on" ? MessagesSquare : Ghost;
   const tries = about ? CHANGING : mode !== "on" ? [] : guide ? GUIDED : REMEMBERING;
   const title = about ? "chat.begin.about" : (`chat.begin.${mode}` as const);
@@ -53,7 +56,7 @@ export function Beginning({
             ))}
           </ul>
         )}
-        {guide && (
+        {guide && admin && (
           <div className="flex flex-col gap-2 text-[0.8125rem] text-muted">
             <p className="text-center">{t("chat.noModel")}</p>
             <Snippet code="quipu serve --upstream URL" />

@@ -1,15 +1,19 @@
 /** A reference assistant on the gateway, that shows what it remembers and what it uses. */
 import { useParams, useSearch } from "@tanstack/react-router";
-import { MessagesSquare } from "lucide-react";
+import { MessagesSquare, Trash2 } from "lucide-react";
 import { useCallback, useEffect, useRef, useState } from "react";
 import { ProblemCard } from "../../app/problems.tsx";
 import type { Mode } from "../../data/gateway.ts";
 import { useSessions } from "../../data/sessions.ts";
+import { useOneSession } from "../../data/sources.ts";
+import { useTitle, useTitlesKeptTrue } from "../../data/titles.ts";
 import { t } from "../../i18n/index.ts";
+import { Button } from "../../ui/button.tsx";
 import { Drawer } from "../../ui/drawer.tsx";
 import { EmptyState } from "../../ui/empty-state.tsx";
 import { Select } from "../../ui/select.tsx";
 import { Spinner } from "../../ui/spinner.tsx";
+import { useChatActs } from "./acts.ts";
 import { About, Beginning } from "./beginning.tsx";
 import { Composer } from "./composer.tsx";
 import { isGuide, useAbout, useConversation, useSay } from "./conversation.ts";
@@ -19,7 +23,6 @@ import { keepDraft, stopAnswer } from "./live.ts";
 import { useModels } from "./models.ts";
 import { RoundsView } from "./rounds-view.tsx";
 import { Sidebar } from "./sidebar.tsx";
-import { useTitle, useTitlesKeptTrue } from "./titles.ts";
 
 export default function ChatPage() {
   const session = useParams({ strict: false }).session ?? null;
@@ -42,7 +45,11 @@ function Chat({ session, mode, about }: { session: string | null; mode: Mode; ab
   const find = useRef<HTMLInputElement>(null);
   const [drawer, setDrawer] = useState(false);
   const [renaming, setRenaming] = useState<string | null>(null);
-  const view = useSessions().data?.find((one) => one.id === session);
+  const sessions = useSessions();
+  const view = sessions.data?.find((one) => one.id === session);
+  // What is in the trash can be read and not gone on with: whatever was said there would be lost.
+  const unlisted = useOneSession(sessions.data && !view ? session : null);
+  const gone = chat.missing || Boolean(unlisted.data?.trashed_at);
   const known = useTitle(view);
   // A chat has its first words before they are kept.
   const title = session !== null && !view?.turns ? (chat.rounds[0]?.asked ?? known) : known;
@@ -88,12 +95,8 @@ function Chat({ session, mode, about }: { session: string | null; mode: Mode; ab
       </aside>
       <div className="flex min-h-0 min-w-0 flex-1 flex-col">
         <ChatHeader title={title} mode={mode} showChats={() => setDrawer(true)} />
-        {chat.missing ? (
-          <EmptyState
-            icon={<MessagesSquare size={20} aria-hidden />}
-            title={t("chat.missing")}
-            text={t("chat.missingText")}
-          />
+        {gone ? (
+          <Missing session={session} />
         ) : (
           <>
             {chat.error && (
@@ -155,5 +158,40 @@ function Chat({ session, mode, about }: { session: string | null; mode: Mode; ab
         {side(() => setDrawer(false))}
       </Drawer>
     </div>
+  );
+}
+
+/** An address that leads to no chat: it is in the trash and can be had again, or it is gone. */
+function Missing({ session }: { session: string | null }) {
+  const chat = useOneSession(session);
+  const title = useTitle(chat.data);
+  const acts = useChatActs();
+  const trashed = chat.data?.trashed_at ? chat.data : undefined;
+  if (chat.isPending) return <Spinner page />;
+  if (!trashed) {
+    return (
+      <EmptyState
+        icon={<MessagesSquare size={20} aria-hidden />}
+        title={t("chat.missing")}
+        text={t("chat.missingText")}
+      />
+    );
+  }
+  return (
+    <EmptyState
+      icon={<Trash2 size={20} aria-hidden />}
+      title={t("sources.trash.one")}
+      text={t("sources.trash.oneText")}
+      next={[
+        {
+          text: <bdi>{title}</bdi>,
+          action: (
+            <Button small onClick={() => void acts.restore(trashed, title)}>
+              {t("memory.act.restore")}
+            </Button>
+          ),
+        },
+      ]}
+    />
   );
 }

@@ -17,6 +17,8 @@ import type { Call, Round } from "./rounds.ts";
 interface Chat {
   rounds: readonly Round[];
   stop: AbortController | null;
+  /** What the server calls it; nothing where it does not know of it. */
+  session: string | null;
   /** Whether something was said since it was last closed; if not, nobody is told of its end. */
   dirty: boolean;
 }
@@ -98,7 +100,7 @@ export async function ask(
   after: number,
   how: Omit<Ask, "signal">,
 ): Promise<void> {
-  const chat = chats.get(name) ?? { rounds: NONE, stop: null, dirty: false };
+  const chat = chats.get(name) ?? { rounds: NONE, stop: null, session: null, dirty: false };
   if (chat.stop) return;
   const key = `live-${++asked}`;
   const stop = new AbortController();
@@ -119,7 +121,8 @@ export async function ask(
   chats.set(name, chat);
   // What failed before is said again by this one.
   const rounds = chat.rounds.filter((round) => round.state !== "failed" || round.answer);
-  Object.assign(chat, { rounds: [...rounds, begun], stop, dirty: how.mode === "on" });
+  const { session } = how;
+  Object.assign(chat, { rounds: [...rounds, begun], stop, session, dirty: session !== null });
   tell();
   try {
     for await (const piece of converse(quipu, { ...how, signal: stop.signal })) {
@@ -178,9 +181,17 @@ export function forgetChat(name: string): void {
 
 function close(quipu: Quipu, name: string): void {
   const chat = chats.get(name);
-  if (!chat?.dirty || chat.stop) return;
+  if (!chat?.dirty || chat.stop || chat.session === null) return;
   chat.dirty = false;
-  beacon(quipu, name);
+  beacon(quipu, chat.session);
+}
+
+/** Ends a chat whether or not it is being answered. One of which nothing is kept ends everywhere. */
+function end(quipu: Quipu, name: string): void {
+  const chat = chats.get(name);
+  chat?.stop?.abort();
+  if (chat) chat.stop = null;
+  close(quipu, name);
 }
 
 /** Says which chat is open now. The one before is closed, if something was said in it. */
@@ -188,16 +199,14 @@ export function enter(quipu: Quipu, name: string): void {
   const before = current;
   current = { name, quipu };
   if (!before || before.name === name) return;
-  if (isIncognito(before.name)) forgetChat(before.name);
-  else close(before.quipu, before.name);
+  if (isIncognito(before.name)) {
+    end(before.quipu, before.name);
+    forgetChat(before.name);
+  } else close(before.quipu, before.name);
 }
 
 addEventListener("pagehide", () => {
-  if (!current) return;
-  chats.get(current.name)?.stop?.abort();
-  const chat = chats.get(current.name);
-  if (chat) chat.stop = null;
-  close(current.quipu, current.name);
+  if (current) end(current.quipu, current.name);
 });
 
 function heard(round: Round, piece: Piece): Round {

@@ -1,6 +1,6 @@
 /**
- * Reads the little of markdown that answers are written in: paragraphs, headings, lists, code, and words
- * that stand out. Pure. Everything else stays as it was typed: there is no HTML, no picture and no link,
+ * Reads the little of markdown that answers are written in: paragraphs, headings, lists, tables, code,
+ * and words that stand out. Pure. Everything else stays as it was typed: there is no HTML, no picture and no link,
  * because whoever wrote a memory may have a model repeat it.
  */
 export type Inline =
@@ -12,11 +12,15 @@ export type Inline =
 export type Block =
   | { kind: "paragraph" | "heading"; lines: Inline[][] }
   | { kind: "list"; ordered: boolean; start: number; items: Inline[][][] }
+  | { kind: "table"; head: Inline[][]; rows: Inline[][][] }
   | { kind: "code"; text: string };
 
 const FENCE = /^\s*(```|~~~)/;
 const HEADING = /^#{1,6}\s+(.*)$/;
 const ITEM = /^\s{0,8}(?:[-*•]|(\d{1,9})[.)])\s+(.*)$/;
+/** What stands under the head of a table, and a line across the page. */
+const RULE = /^\s*\|?(?:\s*:?-+:?\s*\|)+(?:\s*:?-+:?\s*)?$/;
+const BREAK = /^\s*(?:-{3,}|\*{3,}|_{3,})\s*$/;
 const PIECE = /`([^`\n]+)`|\*\*([^*\n]+)\*\*|\[(m\d{1,3})\]|\(?\b(mem_[0-9a-z]{26})\b\)?/g;
 
 export function blocks(text: string): Block[] {
@@ -36,9 +40,16 @@ export function blocks(text: string): Block[] {
       open = undefined;
       continue;
     }
+    if (line.includes("|") && RULE.test(lines[at + 1] ?? "")) {
+      const rows: Inline[][][] = [];
+      for (at += 1; lines[at + 1]?.includes("|"); ) rows.push(cells(lines[++at] ?? ""));
+      found.push({ kind: "table", head: cells(line), rows });
+      open = undefined;
+      continue;
+    }
     const heading = HEADING.exec(line);
     const item = ITEM.exec(line);
-    if (line.trim() === "") {
+    if (line.trim() === "" || BREAK.test(line)) {
       open = undefined;
     } else if (heading) {
       found.push({ kind: "heading", lines: [inlines(heading[1] ?? "")] });
@@ -63,6 +74,12 @@ export function blocks(text: string): Block[] {
     }
   }
   return found;
+}
+
+/** The cells of a line, whether or not it begins and ends with a bar. */
+function cells(line: string): Inline[][] {
+  const bare = line.trim().replace(/^\|/, "").replace(/\|$/, "");
+  return bare.split("|").map((cell) => inlines(cell.trim()));
 }
 
 export function inlines(line: string): Inline[] {

@@ -4,9 +4,11 @@ import { Link } from "@tanstack/react-router";
 import { memo } from "react";
 import { ProblemCard, sentenceOf } from "../../app/problems.tsx";
 import { useQuipu, useSignIn } from "../../app/sign-in.tsx";
+import { useDomains } from "../../data/domains.ts";
 import { t } from "../../i18n/index.ts";
 import { Button } from "../../ui/button.tsx";
 import { showToast } from "../../ui/toast.tsx";
+import { domainWords } from "../review/words.ts";
 import { isWrite, ToolCall } from "./calls.tsx";
 import { MemoryLine } from "./memory-line.tsx";
 import type { Call, Round } from "./rounds.ts";
@@ -44,7 +46,12 @@ export const OneRound = memo(function OneRound({
         {open.map((call) => (
           <div key={call.id}>
             <ToolCall call={call} />
-            {call.failed && call.shut && <OpenDomain domain={call.shut} call={call} />}
+            {call.failed && call.shut && (
+              <OpenDomain
+                domain={call.shut}
+                again={asked === null ? undefined : () => again(asked)}
+              />
+            )}
           </div>
         ))}
         {answer && <AnswerText text={answer} marks={round.marks} />}
@@ -98,7 +105,7 @@ function Foot({
           (session !== null && round.turn !== null ? (
             <Link
               to="/sources"
-              search={{ session, turn: round.turn }}
+              search={{ session, turn: round.turn, why: true }}
               className="inline-flex min-h-6 items-center text-muted underline decoration-line underline-offset-2 hover:text-ink"
             >
               {words}
@@ -115,29 +122,44 @@ function Foot({
 }
 
 /** A domain that its person has not opened: nothing was kept, and here they can open it. */
-function OpenDomain({ domain, call }: { domain: string; call: Call }) {
+function OpenDomain({
+  domain: name,
+  again,
+}: {
+  domain: string;
+  /** Says the same once more. */
+  again: (() => void) | undefined;
+}) {
   const quipu = useQuipu();
   const queries = useQueryClient();
   const { human } = useSignIn();
+  const found = useDomains().data?.find((one) => one.name === name);
   if (!human) return null;
+  const domain = found ? domainWords(found).name : name;
   const open = async () => {
     try {
-      await quipu.domains.open(domain);
+      await quipu.domains.open(name);
       await queries.invalidateQueries({ queryKey: ["domains"] });
-      showToast({ text: t("chat.opened", { domain }) });
     } catch (error) {
       showToast({ text: sentenceOf(error), tone: "bad" });
     }
   };
   return (
-    <div
-      key={call.id}
-      className="mt-1 flex flex-wrap items-center gap-x-3 gap-y-2 rounded-card border bg-surface px-3.5 py-2.5"
-    >
-      <p className="min-w-0 flex-1">{t("chat.shut", { domain })}</p>
-      <Button small onClick={() => void open()}>
-        {t("chat.open", { domain })}
-      </Button>
+    <div className="mt-1 flex flex-wrap items-center gap-x-3 gap-y-2 rounded-card border bg-surface px-3.5 py-2.5">
+      <p aria-live="polite" className="min-w-0 flex-1">
+        {t(found?.opted_in_at ? "chat.opened" : "chat.shut", { domain })}
+      </p>
+      {!found?.opted_in_at ? (
+        <Button small onClick={() => void open()}>
+          {t("chat.open", { domain })}
+        </Button>
+      ) : (
+        again && (
+          <Button small onClick={again}>
+            {t("chat.sayAgain")}
+          </Button>
+        )
+      )}
     </div>
   );
 }

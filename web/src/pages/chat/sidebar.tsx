@@ -16,6 +16,7 @@ import { useQuipu } from "../../app/sign-in.tsx";
 import { byAge } from "../../data/recency.ts";
 import { plain } from "../../data/select.ts";
 import { useSessions } from "../../data/sessions.ts";
+import { useTitle } from "../../data/titles.ts";
 import { t } from "../../i18n/index.ts";
 import { Button } from "../../ui/button.tsx";
 import { classes } from "../../ui/classes.ts";
@@ -23,11 +24,11 @@ import { Input } from "../../ui/field.tsx";
 import { IconButton } from "../../ui/icon-button.tsx";
 import { Kbd } from "../../ui/kbd.tsx";
 import { Menu, MenuItem } from "../../ui/menu.tsx";
+import { useSeen } from "../../ui/seen.ts";
 import { Spinner } from "../../ui/spinner.tsx";
 import { useNow } from "../../ui/time.tsx";
 import { useChatActs } from "./acts.ts";
 import { useAnswering } from "./live.ts";
-import { useTitle } from "./titles.ts";
 
 export function Sidebar({
   open,
@@ -118,6 +119,15 @@ export function Sidebar({
           </p>
         )}
       </nav>
+      <Link
+        to="/sources"
+        search={{ view: "trash" }}
+        onClick={done}
+        className="flex min-h-8 items-center gap-2 rounded-control px-2 text-[0.8125rem] text-muted no-underline hover:bg-hover hover:text-ink max-md:min-h-11"
+      >
+        <Trash2 size={14} aria-hidden className="shrink-0 text-faint" />
+        {t("chat.trash")}
+      </Link>
     </div>
   );
 }
@@ -208,7 +218,9 @@ function Entry({
         onClick={done}
         onKeyDown={(event) => {
           if (event.key === "F2") rename(session.id);
-          if (event.key === "Delete") void acts.delete(session, title);
+          if (event.key !== "Delete") return;
+          beside(event.currentTarget)?.focus();
+          void acts.delete(session, title);
         }}
         className={classes(
           "flex min-h-8 min-w-0 flex-1 items-center gap-2 rounded-control px-2 no-underline -outline-offset-2 max-md:min-h-11",
@@ -250,6 +262,13 @@ function Entry({
   );
 }
 
+/** The chat below this one, or above the last: where the focus goes when this one goes. */
+function beside(link: HTMLElement): HTMLElement | undefined {
+  const links = [...(link.closest("nav")?.querySelectorAll<HTMLElement>("a[data-chat]") ?? [])];
+  const at = links.indexOf(link);
+  return links[at + 1] ?? links[at - 1];
+}
+
 function Rename({
   title,
   save,
@@ -288,19 +307,4 @@ function Rename({
       }}
     />
   );
-}
-
-/** Whether something has been on the screen: what nobody scrolls to is not asked for. */
-function useSeen(place: RefObject<HTMLElement | null>): boolean {
-  const [seen, setSeen] = useState(false);
-  useEffect(() => {
-    const element = place.current;
-    if (!element || seen) return;
-    const watch = new IntersectionObserver((entries) => {
-      if (entries.some((entry) => entry.isIntersecting)) setSeen(true);
-    });
-    watch.observe(element);
-    return () => watch.disconnect();
-  }, [place, seen]);
-  return seen;
 }

@@ -1,4 +1,4 @@
-/** An answer as it is read: paragraphs, lists and code, all of it text. */
+/** An answer as it is read: paragraphs, lists, tables and code, all of it text. */
 import { Link } from "@tanstack/react-router";
 import { BookMarked } from "lucide-react";
 import { memo, useMemo } from "react";
@@ -43,10 +43,50 @@ function OneBlock({ block, marks }: { block: Block; marks: Marks }) {
       <ul className="flex list-disc flex-col gap-1 ps-5">{items}</ul>
     );
   }
+  if (block.kind === "table") return <TableBlock block={block} marks={marks} />;
   return (
     <p dir="auto" className={block.kind === "heading" ? "pt-1 font-semibold" : undefined}>
       <Lines lines={block.lines} marks={marks} />
     </p>
+  );
+}
+
+function TableBlock({
+  block: { head, rows },
+  marks,
+}: {
+  block: Extract<Block, { kind: "table" }>;
+  marks: Marks;
+}) {
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reachable by keyboard
+    <section aria-label={t("chat.table")} tabIndex={0} className="overflow-x-auto">
+      <table className="min-w-full border-collapse text-[0.875rem]">
+        <thead>
+          <tr className="border-b">
+            {head.map((cell, at) => (
+              // biome-ignore lint/suspicious/noArrayIndexKey: columns never change places
+              <th key={at} dir="auto" scope="col" className="py-1.5 pe-4 text-start font-medium">
+                <Lines lines={[cell]} marks={marks} />
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map((row, at) => (
+            // biome-ignore lint/suspicious/noArrayIndexKey: rows are only ever added at the end
+            <tr key={at} className="border-b last:border-b-0">
+              {row.map((cell, place) => (
+                // biome-ignore lint/suspicious/noArrayIndexKey: columns never change places
+                <td key={place} dir="auto" className="py-1.5 pe-4 align-top">
+                  <Lines lines={[cell]} marks={marks} />
+                </td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </section>
   );
 }
 

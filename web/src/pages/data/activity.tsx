@@ -43,6 +43,8 @@ const VERBS = [
   "purge",
   "erase",
 ] as const;
+/** What is also done to chats and to what was said in them. */
+const SOURCES = new Set(["delete", "restore", "undo", "erase", "purge"]);
 /** What nothing brings back. */
 const FINAL = new Set(["erase", "purge"]);
 
@@ -51,7 +53,7 @@ export function Activity() {
   const act = useAct();
   const navigate = useNavigate();
   const { verb, caller } = route.useSearch();
-  const { byId } = useMemories();
+  const { byId, complete } = useMemories();
   const [at, setAt] = useState(0);
   const list = useRef<HTMLUListElement>(null);
   const log = useInfiniteQuery({
@@ -137,6 +139,7 @@ export function Activity() {
                 key={one.id}
                 operation={one}
                 memory={byId.get(one.memory_ids[0] ?? "")}
+                loading={!complete}
                 current={index === Math.min(at, shown.length - 1)}
                 onFocus={() => setAt(index)}
                 onUndo={() => undo(one)}
@@ -161,12 +164,15 @@ function mayUndo(one: OperationView): boolean {
 function Row({
   operation,
   memory,
+  loading,
   current,
   onFocus,
   onUndo,
 }: {
   operation: OperationView;
   memory: MemoryView | undefined;
+  /** Whether not every memory is there yet. */
+  loading: boolean;
   current: boolean;
   onFocus: () => void;
   onUndo: () => void;
@@ -200,7 +206,9 @@ function Row({
           </Link>
         ) : (
           <span className="text-muted">
-            {operation.memory_ids.length > 0 ? t("data.log.gone") : ""}
+            {operation.memory_ids.length > 0
+              ? t(loading ? "shell.loading" : "data.log.gone")
+              : SOURCES.has(operation.verb) && t("data.log.source")}
           </span>
         )}
         {more > 0 && <span className="text-muted"> {t("data.log.more", { count: more })}</span>}

@@ -1,12 +1,11 @@
 /** Gone, now and everywhere: one memory or all of them, with what would go and a receipt afterwards. */
 import type { ErasurePreview, MemoryView } from "@quipu/client";
-import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { useQuery } from "@tanstack/react-query";
 import { useMemo, useState } from "react";
-import { ProblemCard, sentenceOf } from "../../app/problems.tsx";
+import { ProblemCard } from "../../app/problems.tsx";
 import { useQuipu, useSignIn, useSignInActs } from "../../app/sign-in.tsx";
-import { useMemoryActs } from "../../data/acts.ts";
 import { useMemories } from "../../data/memories.ts";
-import { useReceipts } from "../../data/receipts.ts";
+import { byErasure, useReceipts } from "../../data/receipts.ts";
 import { newest, plain } from "../../data/select.ts";
 import { t } from "../../i18n/index.ts";
 import { Button } from "../../ui/button.tsx";
@@ -14,17 +13,18 @@ import { Card } from "../../ui/card.tsx";
 import { Field, Input } from "../../ui/field.tsx";
 import { ReceiptCard, Removes } from "../../ui/receipt-card.tsx";
 import { Skeleton } from "../../ui/skeleton.tsx";
-import { Spinner } from "../../ui/spinner.tsx";
-import { showToast } from "../../ui/toast.tsx";
 import { TypedConfirm } from "../../ui/typed-confirm.tsx";
+import { EraseMemory } from "../memory-one/erase.tsx";
+import { setNeverAsk } from "../review/words.ts";
 
 const FOUND = 6;
 
 export function Erase() {
+  const { permissions } = useSignIn();
   return (
     <>
       <p className="max-w-prose text-muted">{t("data.erase.text")}</p>
-      <EraseOne />
+      {permissions.includes("erase") && <EraseOne />}
       <EraseEverything />
       <Receipts />
     </>
@@ -72,7 +72,7 @@ function EraseOne() {
       {chosen && (
         <EraseMemory
           memory={chosen}
-          done={(erased) => {
+          onClose={(erased) => {
             setChosen(undefined);
             if (erased) setSaid("");
           }}
@@ -82,44 +82,13 @@ function EraseOne() {
   );
 }
 
-function EraseMemory({ memory, done }: { memory: MemoryView; done: (erased: boolean) => void }) {
-  const quipu = useQuipu();
-  const queries = useQueryClient();
-  const { erase } = useMemoryActs();
-  const preview = useQuery({
-    queryKey: ["erasure", memory.id],
-    queryFn: ({ signal }) => quipu.memories.previewErasure(memory.id, { signal }),
-    gcTime: 0,
-  });
-  const confirm = async () => {
-    const written = await erase(memory);
-    if (written) done(true);
-    await queries.invalidateQueries({ queryKey: ["receipts"] });
-  };
-  return (
-    <TypedConfirm
-      open
-      onOpenChange={(open) => !open && done(false)}
-      title={t("data.erase.oneTitle")}
-      text={<bdi>{memory.content}</bdi>}
-      word={t("data.erase.word")}
-      act={t("data.erase.act")}
-      ready={preview.data !== undefined}
-      onConfirm={confirm}
-    >
-      <Preview preview={preview.data} error={preview.error} />
-    </TypedConfirm>
-  );
-}
-
 function Preview({ preview, error }: { preview: ErasurePreview | undefined; error: unknown }) {
   if (error) return <ProblemCard error={error} />;
-  if (!preview) return <Spinner page />;
+  if (!preview) return <p className="text-muted">{t("shell.loading")}</p>;
   return (
     <section aria-label={t("data.erase.goes")} className="flex flex-col gap-2">
       <h3 className="font-medium">{t("data.erase.goes")}</h3>
       <Removes removes={preview.removes} />
-      <p className="text-[0.8125rem] text-muted">{t("data.erase.final")}</p>
     </section>
   );
 }
@@ -128,7 +97,10 @@ function EraseEverything() {
   const quipu = useQuipu();
   const signIn = useSignIn();
   const { gone } = useSignInActs();
+  // The person themselves, and whoever looks after the users of this server.
+  const may = signIn.admin || (signIn.human && signIn.permissions.includes("erase"));
   const [asking, setAsking] = useState(false);
+  const [error, setError] = useState<unknown>();
   const preview = useQuery({
     queryKey: ["erasure", "user"],
     queryFn: ({ signal }) => quipu.users.previewErasure(signIn.user, { signal }),
@@ -136,20 +108,23 @@ function EraseEverything() {
     gcTime: 0,
   });
   const confirm = async () => {
+    setError(undefined);
     try {
       const { receipt } = await quipu.users.delete(signIn.user);
+      // This browser knows their name in one place of its own.
+      setNeverAsk(signIn.user, false);
       gone(receipt);
-    } catch (error) {
-      showToast({ text: sentenceOf(error), tone: "bad" });
+    } catch (refused) {
+      setError(refused);
     }
   };
   return (
     <Card title={t("data.erase.all")}>
       <div className="flex flex-wrap items-center justify-between gap-4">
         <p className="min-w-0 flex-1 basis-72">
-          {t(signIn.admin ? "data.erase.allText" : "data.erase.ask")}
+          {t(may ? "data.erase.allText" : "data.erase.ask")}
         </p>
-        {signIn.admin && (
+        {may && (
           <Button look="danger" onClick={() => setAsking(true)}>
             {t("data.erase.allAct")}
           </Button>
@@ -165,7 +140,7 @@ function EraseEverything() {
         ready={preview.data !== undefined}
         onConfirm={confirm}
       >
-        <Preview preview={preview.data} error={preview.error} />
+        <Preview preview={preview.data} error={preview.error ?? error} />
       </TypedConfirm>
     </Card>
   );
@@ -181,8 +156,8 @@ function Receipts() {
       )}
       {receipts.isPending && <Skeleton rows={2} />}
       {receipts.data?.length === 0 && <p className="text-muted">{t("data.receipt.none")}</p>}
-      {receipts.data?.map((one) => (
-        <ReceiptCard key={one.receipt.id} signed={one} />
+      {byErasure(receipts.data ?? []).map((signed) => (
+        <ReceiptCard key={signed[0]?.receipt.id} signed={signed} />
       ))}
     </section>
   );

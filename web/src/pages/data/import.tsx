@@ -5,7 +5,7 @@ import { Upload } from "lucide-react";
 import { type DragEvent, useRef, useState } from "react";
 import { ProblemCard, sentenceOf } from "../../app/problems.tsx";
 import { useShortcuts } from "../../app/shortcuts.tsx";
-import { useQuipu } from "../../app/sign-in.tsx";
+import { useQuipu, useSignIn } from "../../app/sign-in.tsx";
 import { type Bringing, bring, bringingOf, tell } from "../../data/imports.ts";
 import { t } from "../../i18n/index.ts";
 import { Badge } from "../../ui/badge.tsx";
@@ -13,6 +13,7 @@ import { Button } from "../../ui/button.tsx";
 import { Card } from "../../ui/card.tsx";
 import { classes } from "../../ui/classes.ts";
 import { Kbd } from "../../ui/kbd.tsx";
+import { Snippet } from "../../ui/snippet.tsx";
 import { Time } from "../../ui/time.tsx";
 import { showToast } from "../../ui/toast.tsx";
 
@@ -23,6 +24,7 @@ interface Looked {
 
 export function Import() {
   const quipu = useQuipu();
+  const { local, admin } = useSignIn();
   const queries = useQueryClient();
   const picker = useRef<HTMLInputElement>(null);
   const [over, setOver] = useState(false);
@@ -103,14 +105,22 @@ export function Import() {
             </h3>
             <Counts counts={looked.counts} />
             <div className="flex gap-2">
-              <Button look="primary" busy={busy} onClick={() => void take(looked)}>
-                {t("data.import.take")}
-              </Button>
+              {tell(looked.counts).length > 0 && (
+                <Button look="primary" busy={busy} onClick={() => void take(looked)}>
+                  {t("data.import.take")}
+                </Button>
+              )}
               <Button look="quiet" disabled={busy} onClick={() => setLooked(undefined)}>
                 {t("shell.cancel")}
               </Button>
             </div>
           </section>
+        )}
+        {(local || admin) && (
+          <div className="flex flex-col gap-2 text-[0.8125rem] text-muted">
+            <p>{t("data.import.others")}</p>
+            <Snippet code="quipu import chatgpt export.zip --dry-run" />
+          </div>
         )}
       </div>
       <Imports />

@@ -4,6 +4,7 @@ import { Link, useRouter } from "@tanstack/react-router";
 import { Eraser, FileSearch, MessageSquareText } from "lucide-react";
 import { type ReactNode, useEffect, useRef, useState } from "react";
 import { ProblemCard } from "../../app/problems.tsx";
+import { useSignIn } from "../../app/sign-in.tsx";
 import { useMemory } from "../../data/memories.ts";
 import type { Then } from "../../data/past.ts";
 import { sourceOf } from "../../data/select.ts";
@@ -18,7 +19,7 @@ import { useDoing } from "../memory/doing.ts";
 import { EditForm } from "../memory/edit.tsx";
 import { Proposal } from "../memory/proposals.tsx";
 import { wordOf } from "../memory/words.ts";
-import { Erase } from "./erase.tsx";
+import { EraseMemory } from "./erase.tsx";
 import { Facts } from "./facts.tsx";
 import { HistorySteps } from "./history.tsx";
 import { Links } from "./links.tsx";
@@ -63,7 +64,13 @@ export function Detail({
         />
       )}
       {erasing && (
-        <Erase memory={erasing} onClose={() => setErasing(undefined)} onErased={onErased} />
+        <EraseMemory
+          memory={erasing}
+          onClose={(erased) => {
+            setErasing(undefined);
+            if (erased) onErased();
+          }}
+        />
       )}
     </>
   );
@@ -82,6 +89,7 @@ function About({
   onErase: () => void;
   onEdited: (() => void) | undefined;
 }) {
+  const { permissions } = useSignIn();
   const [editing, setEditing] = useState(part === "edit");
   useEffect(() => {
     if (part === "edit") setEditing(true);
@@ -123,7 +131,7 @@ function About({
       <Provenance memory={memory} />
       <Links memory={memory} readOnly={readOnly} />
       <HistoryPart memory={memory} readOnly={readOnly} asked={part === "history"} />
-      {!readOnly && (
+      {!readOnly && permissions.includes("erase") && (
         <div className="border-t pt-3">
           <Button small look="quiet" className="!text-bad" onClick={onErase}>
             <Eraser size={14} aria-hidden />

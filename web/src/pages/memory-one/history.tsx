@@ -3,6 +3,7 @@ import type { MemoryView, OperationView, UpdateMemory } from "@quipu/client";
 import { RotateCcw } from "lucide-react";
 import { usePreferences } from "../../app/preferences.ts";
 import { ProblemCard } from "../../app/problems.tsx";
+import { useSignIn } from "../../app/sign-in.tsx";
 import { useMemoryActs } from "../../data/acts.ts";
 import { useSteps } from "../../data/history.ts";
 import type { Step } from "../../data/steps.ts";
@@ -46,6 +47,7 @@ function StepShown({
 }) {
   const { update } = useMemoryActs();
   const { timeZone } = usePreferences();
+  const { admin } = useSignIn();
   const undone = Boolean(operation.undone_by);
   const told = after && before ? differences(before, after, timeZone) : [];
   const different = after !== undefined && memory.status === "active" && !sameClaim(after, memory);
@@ -65,7 +67,7 @@ function StepShown({
         <span className={classes("font-medium", undone && "line-through")}>
           {wordOf("verb", operation.verb)}
         </span>
-        <span className="text-[0.8125rem] text-muted">{actorOf(operation)}</span>
+        <span className="text-[0.8125rem] text-muted">{actorOf(operation, admin)}</span>
         <span className="ms-auto text-[0.8125rem] text-muted">
           <Time at={operation.at} />
         </span>
@@ -111,13 +113,13 @@ function StepShown({
   );
 }
 
-/** Who did it, in the words that people use. */
-function actorOf(operation: OperationView): string {
+/** Who did it, in the words that people use; the id of a key only for whoever can look it up. */
+function actorOf(operation: OperationView, admin: boolean): string {
   if (operation.caller === "human") return t("memory.actor.you");
   if (operation.caller === "job")
     return t(operation.extracted ? "memory.actor.extracted" : "memory.actor.job");
   if (operation.origin === "import") return t("memory.actor.import");
-  return t("memory.actor.key", { key: operation.credential });
+  return admin ? t("memory.actor.key", { key: operation.credential }) : t("memory.actor.app");
 }
 
 const FIELDS = ["domain", "force", "key", "category", "tier", "status"] as const;

@@ -8,15 +8,19 @@ import { Input } from "../../ui/field.tsx";
 export function Composer({ onDone }: { onDone: () => void }) {
   const { save } = useMemoryActs();
   const [text, setText] = useState("");
-  const submit = (event: FormEvent) => {
+  const [busy, setBusy] = useState(false);
+  // What is refused stays, to be said in another way.
+  const submit = async (event: FormEvent) => {
     event.preventDefault();
-    if (text.trim()) void save(text.trim());
-    setText("");
-    onDone();
+    if (busy || !text.trim()) return;
+    setBusy(true);
+    const saved = await save(text.trim());
+    setBusy(false);
+    if (saved) onDone();
   };
   return (
     <form
-      onSubmit={submit}
+      onSubmit={(event) => void submit(event)}
       onKeyDown={(event) => event.key === "Escape" && onDone()}
       className="flex items-center gap-2 border-t bg-sunken px-4 py-2 sm:px-6"
     >
@@ -28,7 +32,7 @@ export function Composer({ onDone }: { onDone: () => void }) {
         value={text}
         onChange={(event) => setText(event.target.value)}
       />
-      <Button look="primary" type="submit" disabled={!text.trim()}>
+      <Button look="primary" type="submit" busy={busy} disabled={!text.trim()}>
         {t("shell.save")}
       </Button>
     </form>

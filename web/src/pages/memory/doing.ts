@@ -25,6 +25,7 @@ export interface Doing {
 const FITTING: Record<string, readonly string[]> = {
   active: ["edit", "confirm", "forget", "delete"],
   upcoming: ["edit", "confirm", "forget", "delete"],
+  expired: ["edit", "forget", "delete"],
   candidate: ["forget", "delete"],
   forgotten: ["restore", "delete"],
   trashed: ["restore"],

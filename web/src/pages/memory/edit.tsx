@@ -59,22 +59,31 @@ export function changesOf(memory: MemoryView, draft: Draft): UpdateMemory | unde
   return changes;
 }
 
+/** What was typed and refused, by memory: whoever edits it again goes on from there. */
+const refused = new Map<string, Draft>();
+
 export function EditForm({ memory, onDone }: { memory: MemoryView; onDone: () => void }) {
   const { update } = useMemoryActs();
   const domains = useDomains();
-  const [draft, setDraft] = useState(() => draftOf(memory));
+  const [draft, setDraft] = useState(() => refused.get(memory.id) ?? draftOf(memory));
   const set = (change: Partial<Draft>) => setDraft((was) => ({ ...was, ...change }));
   const submit = (event?: FormEvent) => {
     event?.preventDefault();
     const changes = changesOf(memory, draft);
-    if (changes) void update(memory, changes);
+    refused.delete(memory.id);
+    if (changes)
+      void update(memory, changes).then((written) => !written && refused.set(memory.id, draft));
+    onDone();
+  };
+  const leave = () => {
+    refused.delete(memory.id);
     onDone();
   };
   const press = (event: KeyboardEvent) => {
     event.stopPropagation();
     if (event.key === "Escape") {
       event.preventDefault();
-      onDone();
+      leave();
     } else if (event.key === "Enter" && (event.metaKey || event.ctrlKey)) submit(event);
   };
   const known = domains.data ?? [];
@@ -188,7 +197,7 @@ export function EditForm({ memory, onDone }: { memory: MemoryView; onDone: () =>
           {t("shell.save")}
           <Kbd keys="enter" inverse />
         </Button>
-        <Button small look="quiet" onClick={onDone}>
+        <Button small look="quiet" onClick={leave}>
           {t("shell.cancel")}
           <Kbd keys="escape" />
         </Button>

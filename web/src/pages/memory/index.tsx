@@ -150,7 +150,7 @@ export default function MemoryPage() {
         <DomainNames value={names}>
           <Page
             title={t("memory.title")}
-            note={never ? undefined : note}
+            note={never || set.error ? undefined : note}
             flush
             actions={
               <>

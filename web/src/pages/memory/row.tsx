@@ -4,6 +4,7 @@ import { Check } from "lucide-react";
 import { memo, type ReactNode, useLayoutEffect, useRef, useState } from "react";
 import { usePreferences } from "../../app/preferences.ts";
 import { sourceOf } from "../../data/select.ts";
+import { daysLeft } from "../../data/trash.ts";
 import { t } from "../../i18n/index.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { classes } from "../../ui/classes.ts";
@@ -177,7 +178,7 @@ function Standing({ memory, when }: { memory: MemoryView; when?: string }) {
         <Tier tier={memory.tier} />
       </span>
       <SourceIcon source={sourceOf(memory)} />
-      <span className="text-[0.8125rem] text-muted md:w-36 md:text-end">
+      <span className="text-[0.8125rem] text-muted md:w-42 md:text-end">
         <Confirmed memory={memory} when={when} />
       </span>
     </span>
@@ -190,7 +191,8 @@ function Confirmed({ memory, when }: { memory: MemoryView; when?: string }): Rea
   const ago = (at: string) => relative(Date.parse(at), now);
   const said = () => {
     if (when) return dayOf(when, timeZone);
-    if (memory.status === "trashed") return t("memory.daysLeft", { count: daysLeft(memory, now) });
+    if (memory.status === "trashed")
+      return t("memory.daysLeft", { count: daysLeft(memory.updated_at, now) });
     if (memory.status === "forgotten")
       return t("memory.forgottenAt", { when: ago(memory.updated_at) });
     if (memory.last_confirmed_at)
@@ -202,14 +204,6 @@ function Confirmed({ memory, when }: { memory: MemoryView; when?: string }): Rea
       {said()}
     </span>
   );
-}
-
-const TRASH_DAYS = 30;
-
-/** For how long it can still be taken out of the trash. */
-export function daysLeft(memory: MemoryView, now: number): number {
-  const lain = Math.floor((now - Date.parse(memory.updated_at)) / 86_400_000);
-  return Math.max(0, TRASH_DAYS - lain);
 }
 
 /** Why it was found: the words that it has, and the ways in which it was near. */

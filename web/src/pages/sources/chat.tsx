@@ -9,13 +9,14 @@ import { useQuipu } from "../../app/sign-in.tsx";
 import { useAct } from "../../app/undo.tsx";
 import { useTurns } from "../../data/sessions.ts";
 import { useDependents, useOneSession, usePasses } from "../../data/sources.ts";
+import { useTitle } from "../../data/titles.ts";
 import { known, locale, t } from "../../i18n/index.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { Button } from "../../ui/button.tsx";
 import { EmptyState } from "../../ui/empty-state.tsx";
 import { Skeleton } from "../../ui/skeleton.tsx";
 import { Time } from "../../ui/time.tsx";
-import { useSessionActs } from "./chats.tsx";
+import { useChatActs } from "../chat/acts.ts";
 import { Removal } from "./removal.tsx";
 import type { SourcesSearch } from "./search.ts";
 import { above } from "./trail.tsx";
@@ -33,7 +34,8 @@ export function ChatLevel({ search }: { search: SourcesSearch & { session: strin
 }
 
 function Trashed({ session }: { session: SessionView }) {
-  const { restore } = useSessionActs();
+  const { restore } = useChatActs();
+  const title = useTitle(session);
   return (
     <EmptyState
       icon={<Trash2 size={20} aria-hidden />}
@@ -41,9 +43,9 @@ function Trashed({ session }: { session: SessionView }) {
       text={t("sources.trash.oneText")}
       next={[
         {
-          text: <bdi>{session.title || session.id}</bdi>,
+          text: <bdi>{title}</bdi>,
           action: (
-            <Button small onClick={() => void restore(session)}>
+            <Button small onClick={() => void restore(session, title)}>
               {t("memory.act.restore")}
             </Button>
           ),
@@ -66,7 +68,8 @@ function Reader({
   const turns = useTurns(session.id);
   const passes = usePasses(session.id);
   const dependents = useDependents({ session_id: session.id });
-  const { trash } = useSessionActs();
+  const title = useTitle(session);
+  const chats = useChatActs();
   // What is being taken away: the whole chat, or one turn of it.
   const [removing, setRemoving] = useState<"chat" | number>();
   const said = turns.data ?? [];
@@ -96,12 +99,12 @@ function Reader({
       },
     },
   ]);
-  const removeTurn = (turn: TurnView, erase: boolean) => {
+  const removeTurn = (turn: TurnView) => {
     setRemoving(undefined);
     void act({
-      say: t(erase ? "sources.erased" : "sources.deleted"),
-      about: erase ? undefined : turn.content,
-      run: () => (erase ? quipu.turns.erase(turn.id) : quipu.turns.delete(turn.id)),
+      say: ({ reached }) => t("sources.deleted", { count: reached?.withdrawn ?? 0 }),
+      about: turn.content,
+      run: () => quipu.turns.delete(turn.id),
     });
   };
   const leave = () => void navigate({ to: "/sources", search: above({ session: session.id }) });
@@ -110,7 +113,7 @@ function Reader({
       <header className="flex flex-wrap items-start justify-between gap-3">
         <div>
           <h2 dir="auto" className="text-lg leading-snug font-medium">
-            {session.title || session.id}
+            {title}
           </h2>
           <p className="flex flex-wrap gap-x-3 text-[0.8125rem] text-muted">
             <span>{t("sources.chats.turns", { count: session.turns })}</span>
@@ -126,15 +129,16 @@ function Reader({
       {removing === "chat" && (
         <Removal
           source={{ session_id: session.id }}
-          name={session.title || session.id}
+          name={session.title || undefined}
           onClose={() => setRemoving(undefined)}
           onDelete={() => {
             leave();
-            void trash(session);
+            void chats.delete(session, title);
           }}
-          onErase={() => {
+          onErase={async () => {
+            const written = await quipu.sessions.erase(session.id);
             leave();
-            void act({ say: t("sources.erased"), run: () => quipu.sessions.erase(session.id) });
+            return written;
           }}
         />
       )}
@@ -161,8 +165,12 @@ function Reader({
                         source={{ turn_id: turn.id }}
                         name={t("sources.level.turn", { number: turn.number })}
                         onClose={() => setRemoving(undefined)}
-                        onDelete={() => removeTurn(turn, false)}
-                        onErase={() => removeTurn(turn, true)}
+                        onDelete={() => removeTurn(turn)}
+                        onErase={async () => {
+                          const written = await quipu.turns.erase(turn.id);
+                          setRemoving(undefined);
+                          return written;
+                        }}
                       />
                     )}
                   </Turn>

@@ -1,25 +1,28 @@
 /** The reading room: every chat by how long ago it was, a search in all of them, and the trash. */
 import type { FoundSessionView, SessionView } from "@quipu/client";
-import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { useQuery } from "@tanstack/react-query";
 import { Link, useNavigate } from "@tanstack/react-router";
-import { ArchiveRestore, MessagesSquare, Trash2 } from "lucide-react";
-import { useEffect, useRef, useState } from "react";
+import { ArchiveRestore, Eraser, MessagesSquare, Trash2 } from "lucide-react";
+import { type ReactNode, useEffect, useRef, useState } from "react";
 import { usePreferences } from "../../app/preferences.ts";
-import { ProblemCard, sentenceOf } from "../../app/problems.tsx";
+import { ProblemCard } from "../../app/problems.tsx";
 import { useShortcuts } from "../../app/shortcuts.tsx";
 import { useQuipu, useSignIn } from "../../app/sign-in.tsx";
 import { curl } from "../../data/curl.ts";
 import { byAge } from "../../data/recency.ts";
 import { useSessions } from "../../data/sessions.ts";
-import { MEMORIES } from "../../data/store.ts";
+import { useTitle } from "../../data/titles.ts";
+import { daysLeft } from "../../data/trash.ts";
 import { t } from "../../i18n/index.ts";
 import { Card } from "../../ui/card.tsx";
 import { EmptyState } from "../../ui/empty-state.tsx";
 import { Input } from "../../ui/field.tsx";
 import { IconButton } from "../../ui/icon-button.tsx";
+import { useSeen } from "../../ui/seen.ts";
 import { Skeleton } from "../../ui/skeleton.tsx";
 import { Time, useNow } from "../../ui/time.tsx";
-import { showToast } from "../../ui/toast.tsx";
+import { useChatActs } from "../chat/acts.ts";
+import { useErase } from "./erasing.tsx";
 import { Quoted } from "./grounds.tsx";
 
 export function Chats({ find }: { find?: string }) {
@@ -84,6 +87,7 @@ function Found({ find }: { find: string }) {
 function FoundRow({ found, find }: { found: FoundSessionView; find: string }) {
   const { session, best } = found;
   const words = find.split(/\s+/);
+  const title = useTitle(session);
   return (
     <li>
       <Link
@@ -93,7 +97,7 @@ function FoundRow({ found, find }: { found: FoundSessionView; find: string }) {
       >
         <span className="flex items-baseline justify-between gap-3">
           <strong className="min-w-0 truncate font-medium" dir="auto">
-            {session.title || session.id}
+            {title}
           </strong>
           <span className="text-[0.8125rem] text-muted">
             <Time at={best?.said_at ?? session.last_turn_at} />
@@ -113,13 +117,15 @@ function All() {
   const sessions = useSessions();
   const now = useNow();
   const { timeZone } = usePreferences();
-  const { trash } = useSessionActs();
+  const acts = useChatActs();
   const signIn = useSignIn();
   if (sessions.error) {
     return <ProblemCard error={sessions.error} retry={() => void sessions.refetch()} />;
   }
   if (!sessions.data) return <Skeleton />;
-  if (sessions.data.length === 0) {
+  // What is incognito is not for reading, and where nothing was said there is nothing to read.
+  const read = sessions.data.filter((session) => !session.incognito && session.turns > 0);
+  if (read.length === 0) {
     return (
       <EmptyState
         icon={<MessagesSquare size={20} aria-hidden />}
@@ -133,18 +139,20 @@ function All() {
       />
     );
   }
-  return byAge(sessions.data, now, timeZone).map(({ age, sessions: some }) => (
+  return byAge(read, now, timeZone).map(({ age, sessions: some }) => (
     <Card key={age} title={t(`sources.when.${age}`)} flush>
       <ul className="divide-y divide-line">
         {some.map((session) => (
           <Row key={session.id} session={session}>
-            <IconButton
-              small
-              label={t("sources.chats.delete", { title: session.title || session.id })}
-              onClick={() => void trash(session)}
-            >
-              <Trash2 size={14} aria-hidden />
-            </IconButton>
+            {(title) => (
+              <IconButton
+                small
+                label={t("sources.chats.delete", { title })}
+                onClick={() => void acts.delete(session, title)}
+              >
+                <Trash2 size={14} aria-hidden />
+              </IconButton>
+            )}
           </Row>
         ))}
       </ul>
@@ -154,7 +162,8 @@ function All() {
 
 export function Trash() {
   const quipu = useQuipu();
-  const { restore } = useSessionActs();
+  const acts = useChatActs();
+  const erase = useErase();
   const trashed = useQuery({
     queryKey: ["sessions", "trashed"],
     queryFn: async ({ signal }) =>
@@ -178,13 +187,32 @@ export function Trash() {
       <ul className="divide-y divide-line">
         {trashed.data.map((session) => (
           <Row key={session.id} session={session}>
-            <IconButton
-              small
-              label={t("sources.chats.restore", { title: session.title || session.id })}
-              onClick={() => void restore(session)}
-            >
-              <ArchiveRestore size={14} aria-hidden />
-            </IconButton>
+            {(title) => (
+              <>
+                <IconButton
+                  small
+                  label={t("sources.chats.restore", { title })}
+                  onClick={() => void acts.restore(session, title)}
+                >
+                  <ArchiveRestore size={14} aria-hidden />
+                </IconButton>
+                {erase && (
+                  <IconButton
+                    small
+                    label={t("sources.chats.erase", { title })}
+                    onClick={() =>
+                      erase({
+                        word: session.title || undefined,
+                        goes: t("sources.chats.goes", { title, count: session.turns }),
+                        run: () => quipu.sessions.erase(session.id),
+                      })
+                    }
+                  >
+                    <Eraser size={14} aria-hidden />
+                  </IconButton>
+                )}
+              </>
+            )}
           </Row>
         ))}
       </ul>
@@ -192,23 +220,37 @@ export function Trash() {
   );
 }
 
-function Row({ session, children }: { session: SessionView; children: React.ReactNode }) {
+function Row({
+  session,
+  children,
+}: {
+  session: SessionView;
+  /** What can be done to it, by what it is called. */
+  children: (title: string) => ReactNode;
+}) {
+  const place = useRef<HTMLLIElement>(null);
+  const title = useTitle(session, useSeen(place));
+  const now = useNow();
   const line = (
     <>
       <span className="min-w-0 flex-1 truncate" dir="auto">
-        {session.title || session.id}
+        {title}
       </span>
       <span className="text-[0.8125rem] whitespace-nowrap text-muted max-sm:hidden">
         {t("sources.chats.turns", { count: session.turns })}
       </span>
-      <span className="text-[0.8125rem] text-muted">
-        <Time at={session.trashed_at ?? session.last_turn_at} />
+      <span className="text-[0.8125rem] whitespace-nowrap text-muted">
+        {session.trashed_at ? (
+          t("memory.daysLeft", { count: daysLeft(session.trashed_at, now) })
+        ) : (
+          <Time at={session.last_turn_at} />
+        )}
       </span>
     </>
   );
   const look = "flex min-h-row min-w-0 flex-1 items-center gap-4 ps-4 pe-1 text-ink";
   return (
-    <li className="flex items-center gap-1 pe-2 hover:bg-hover">
+    <li ref={place} className="flex items-center gap-1 pe-2 hover:bg-hover">
       {session.trashed_at ? (
         <span className={look}>{line}</span>
       ) : (
@@ -220,44 +262,7 @@ function Row({ session, children }: { session: SessionView; children: React.Reac
           {line}
         </Link>
       )}
-      {children}
+      {children(title)}
     </li>
   );
-}
-
-/** Into the trash and out of it, each the other's undo. */
-export function useSessionActs() {
-  const quipu = useQuipu();
-  const queries = useQueryClient();
-  const refresh = () => {
-    for (const queryKey of [["sessions"], ["review"], ["portraits"], MEMORIES]) {
-      void queries.invalidateQueries({ queryKey });
-    }
-  };
-  const trash = async (session: SessionView): Promise<void> => {
-    const without = (list: SessionView[] | undefined) =>
-      list?.filter((one) => one.id !== session.id);
-    queries.setQueryData<SessionView[]>(["sessions"], without);
-    try {
-      await quipu.sessions.delete(session.id);
-      const action = { label: t("shell.undo.undo"), run: () => void restore(session) };
-      const about = session.title || session.id;
-      showToast({ text: t("sources.deleted"), about, action });
-    } catch (error) {
-      showToast({ text: sentenceOf(error), tone: "bad" });
-    }
-    refresh();
-  };
-  const restore = async (session: SessionView): Promise<void> => {
-    try {
-      await quipu.sessions.restore(session.id);
-      const action = { label: t("shell.undo.undo"), run: () => void trash(session) };
-      const about = session.title || session.id;
-      showToast({ text: t("memory.did.restore"), about, action });
-    } catch (error) {
-      showToast({ text: sentenceOf(error), tone: "bad" });
-    }
-    refresh();
-  };
-  return { trash, restore };
 }

@@ -9,6 +9,7 @@ import { useQuipu } from "../../app/sign-in.tsx";
 import { useAct } from "../../app/undo.tsx";
 import { useTurns } from "../../data/sessions.ts";
 import { useDependents, useEpisodes, useOneSession } from "../../data/sources.ts";
+import { useTitle } from "../../data/titles.ts";
 import { t } from "../../i18n/index.ts";
 import { Button } from "../../ui/button.tsx";
 import { Card } from "../../ui/card.tsx";
@@ -79,7 +80,7 @@ function One({ episode, search }: { episode: EpisodeView; search: SourcesSearch 
   const act = useAct();
   const navigate = useNavigate();
   const [removing, setRemoving] = useState(false);
-  const chat = useOneSession(episode.session_id);
+  const title = useTitle(useOneSession(episode.session_id).data);
   const dependents = useDependents({ episode_id: episode.id });
   const from = { portrait: search.portrait, memory: search.memory, episode: episode.id };
   useShortcuts(t("sources.title"), [
@@ -88,7 +89,7 @@ function One({ episode, search }: { episode: EpisodeView; search: SourcesSearch 
   const remove = () => {
     void navigate({ to: "/sources", search: above(search) });
     void act({
-      say: t("sources.deleted"),
+      say: ({ reached }) => t("sources.deleted", { count: reached?.withdrawn ?? 0 }),
       about: episode.title || episode.summary,
       run: () => quipu.episodes.delete(episode.id),
     });
@@ -111,14 +112,13 @@ function One({ episode, search }: { episode: EpisodeView; search: SourcesSearch 
             search={{ ...from, session: episode.session_id, turn: episode.first_turn }}
             className={LINK}
           >
-            <bdi>{t("sources.inChat", { title: chat.data?.title || episode.session_id })}</bdi>
+            <bdi>{t("sources.inChat", { title })}</bdi>
           </Link>
         </p>
         <div className="pt-3">
           {removing ? (
             <Removal
               source={{ episode_id: episode.id }}
-              name={episode.title || ""}
               onDelete={remove}
               onClose={() => setRemoving(false)}
             />
@@ -170,6 +170,7 @@ function Turns({
 }) {
   const turns = useTurns(episode.session_id);
   const chat = useOneSession(episode.session_id);
+  const title = useTitle(chat.data);
   const said = useSaid();
   const shown = (turns.data ?? []).filter(
     (turn) => turn.number >= episode.first_turn && turn.number <= episode.last_turn,
@@ -194,7 +195,7 @@ function Turns({
               search={{ ...from, session: turn.session_id, turn: turn.number }}
               className={LINK}
             >
-              <bdi>{said(turn, chat.data)}</bdi>
+              <bdi>{said(turn, title)}</bdi>
             </Link>
           </p>
         </li>

@@ -1,5 +1,5 @@
 /** What a memory rests on: the sentence, marked in what was said, and who said it when and where. */
-import type { DependentMemory, MemoryView, SessionView, TurnView } from "@quipu/client";
+import type { DependentMemory, MemoryView, TurnView } from "@quipu/client";
 import { Link } from "@tanstack/react-router";
 import { FileQuestion } from "lucide-react";
 import { useMemo } from "react";
@@ -53,16 +53,16 @@ export function quotesIn(turn: string, memories: readonly DependentMemory[]): st
 }
 
 /** "You said, 12 Mar 2026, in ‘Tax question’". */
-export function useSaid(): (turn: TurnView, session?: SessionView | null) => string {
+export function useSaid(): (turn: TurnView, title: string | undefined) => string {
   const { timeZone } = usePreferences();
-  return (turn, session) => {
+  return (turn, title) => {
     const who = turn.speaker
       ? t("sources.who.named", { name: turn.speaker })
       : turn.role === "user" || turn.role === "assistant" || turn.role === "tool"
         ? t(`sources.who.${turn.role}`)
         : t("sources.who.other", { role: turn.role });
     const when = day(turn.said_at, timeZone);
-    return t("sources.said", { who, when, title: session?.title || turn.session_id });
+    return t("sources.said", { who, when, title: title || turn.session_id });
   };
 }
 
@@ -121,7 +121,7 @@ function One({ ground, from }: { ground: Ground; from: SourcesSearch }) {
       </figure>
     );
   }
-  const caption = said(turn, session);
+  const caption = said(turn, session?.title ?? undefined);
   return (
     <figure className="border-s-2 border-line ps-3">
       <blockquote>

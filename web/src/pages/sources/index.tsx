@@ -7,6 +7,7 @@ import { Tabs } from "../../ui/tabs.tsx";
 import { ChatLevel } from "./chat.tsx";
 import { Chats, Trash } from "./chats.tsx";
 import { EpisodeLevel, Episodes } from "./episodes.tsx";
+import { ErasingProvider } from "./erasing.tsx";
 import { MemoryLevel } from "./one-memory.tsx";
 import { Portraits } from "./portraits.tsx";
 import type { SourcesSearch } from "./search.ts";
@@ -22,7 +23,9 @@ export default function SourcesPage() {
   return (
     <Page title={t("sources.title")}>
       <div className="flex w-full max-w-4xl flex-col gap-4">
-        {top ? <Top search={search} /> : <Below search={search} />}
+        <ErasingProvider>
+          {top ? <Top search={search} /> : <Below search={search} />}
+        </ErasingProvider>
       </div>
     </Page>
   );

@@ -169,7 +169,7 @@ function Answers({ memory }: { memory: MemoryView }) {
                     search={{ session: turn.session_id, turn: turn.number, why: true }}
                     className={LINK}
                   >
-                    <bdi>{said(turn, session)}</bdi>
+                    <bdi>{said(turn, session?.title ?? undefined)}</bdi>
                   </Link>
                 </p>
               </>

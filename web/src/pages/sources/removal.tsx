@@ -1,31 +1,30 @@
 /**
  * What depends on this? Asked before a turn, an episode or a chat is taken away: what would go with it,
- * what would rest on less, and what stays. Deleting can be undone; erasing asks for the name.
+ * what would rest on less, and what stays. Deleting can be undone; erasing asks once more.
  */
-import type { DependentsView } from "@quipu/client";
+import type { DependentsView, Written } from "@quipu/client";
 import { Link } from "@tanstack/react-router";
-import { useEffect, useRef, useState } from "react";
+import { useEffect, useRef } from "react";
 import { ProblemCard } from "../../app/problems.tsx";
 import { type SourceName, useDependents } from "../../data/sources.ts";
 import { known, locale, t } from "../../i18n/index.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { Button } from "../../ui/button.tsx";
-import { Dialog } from "../../ui/dialog.tsx";
-import { Field, Input } from "../../ui/field.tsx";
+import { useErase } from "./erasing.tsx";
 
 export interface RemovalProps {
   source: SourceName;
-  /** What has to be typed before it is erased. */
-  name: string;
+  /** What has to be typed before it is erased, if it has a name. */
+  name?: string;
   onDelete: () => void;
   /** Absent for what cannot be erased by itself. */
-  onErase?: () => void;
+  onErase?: () => Promise<Written>;
   onClose: () => void;
 }
 
 export function Removal({ source, name, onDelete, onErase, onClose }: RemovalProps) {
   const dependents = useDependents(source);
-  const [erasing, setErasing] = useState(false);
+  const erase = useErase();
   const place = useRef<HTMLElement>(null);
   useEffect(() => place.current?.focus(), []);
   return (
@@ -49,8 +48,14 @@ export function Removal({ source, name, onDelete, onErase, onClose }: RemovalPro
         <Button onClick={onDelete} disabled={dependents.isPending}>
           {t("sources.delete")}
         </Button>
-        {onErase && (
-          <Button look="quiet" onClick={() => setErasing(true)} disabled={!dependents.data}>
+        {onErase && erase && (
+          <Button
+            look="quiet"
+            disabled={!dependents.data}
+            onClick={() =>
+              dependents.data && erase({ word: name, goes: goes(dependents.data), run: onErase })
+            }
+          >
             {t("sources.erase.open")}
           </Button>
         )}
@@ -58,18 +63,6 @@ export function Removal({ source, name, onDelete, onErase, onClose }: RemovalPro
           {t("shell.cancel")}
         </Button>
       </div>
-      {onErase && dependents.data && (
-        <Erase
-          open={erasing}
-          onOpenChange={setErasing}
-          found={dependents.data}
-          name={name}
-          onErase={() => {
-            setErasing(false);
-            onErase();
-          }}
-        />
-      )}
     </section>
   );
 }
@@ -121,56 +114,4 @@ export function Fate({ fate }: { fate: string }) {
   const key = `sources.fate.${fate}`;
   const tone = fate === "withdrawn" ? "bad" : fate === "weakened" ? "warn" : "plain";
   return <Badge tone={tone}>{known(key) ? t(key) : fate}</Badge>;
-}
-
-function Erase({
-  open,
-  onOpenChange,
-  found,
-  name,
-  onErase,
-}: {
-  open: boolean;
-  onOpenChange: (open: boolean) => void;
-  found: DependentsView;
-  name: string;
-  onErase: () => void;
-}) {
-  const [typed, setTyped] = useState("");
-  const same = typed.trim().toLowerCase() === name.trim().toLowerCase();
-  return (
-    <Dialog
-      open={open}
-      onOpenChange={onOpenChange}
-      title={t("sources.erase.title")}
-      text={t("sources.erase.text")}
-      actions={
-        <>
-          <Button onClick={() => onOpenChange(false)}>{t("shell.cancel")}</Button>
-          <Button look="danger" disabled={!same} onClick={onErase}>
-            {t("sources.erase.do")}
-          </Button>
-        </>
-      }
-    >
-      <div className="flex flex-col gap-4">
-        <p className="rounded-control bg-bad-soft px-3 py-2">{goes(found)}</p>
-        <form
-          onSubmit={(event) => {
-            event.preventDefault();
-            if (same) onErase();
-          }}
-        >
-          <Field label={t("sources.erase.type", { name })}>
-            <Input
-              autoComplete="off"
-              dir="auto"
-              value={typed}
-              onChange={(event) => setTyped(event.target.value)}
-            />
-          </Field>
-        </form>
-      </div>
-    </Dialog>
-  );
 }

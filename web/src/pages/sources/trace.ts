@@ -1,4 +1,10 @@
 /** Reads the trace of a retrieval, which the API gives as it was noted: what was given where, and what was left out. Pure. */
+/** Where a memory or a turn stood: for each way of searching that found it, and when they were brought together. */
+export interface Found {
+  arms: { arm: string; rank: number }[];
+  fused?: number;
+}
+
 export interface GivenPlace {
   part: "baseline" | "dynamic";
   /** Its place in that part, from one on. */
@@ -18,6 +24,8 @@ export interface LeftOut {
 export interface Trace {
   given: Map<string, GivenPlace>;
   leftOut: LeftOut[];
+  /** By the id of the memory or turn; nothing in older records. */
+  found: Map<string, Found>;
   budget?: { limit: number; baseline: number; dynamic: number };
   considered?: number;
 }
@@ -47,6 +55,7 @@ export function readTrace(trace: unknown): Trace {
       reason: text(field(item, "reason")) ?? "",
       relevance: number(field(item, "relevance")),
     })),
+    found: foundIn(trace),
     budget: limit
       ? {
           limit,
@@ -56,6 +65,29 @@ export function readTrace(trace: unknown): Trace {
       : undefined,
     considered: number(field(trace, "considered")),
   };
+}
+
+/**
+ * How each memory or turn was found, by its id: the best place that each way of searching gave it.
+ * Neighbours and whole chats are the same way from further off.
+ */
+function foundIn(trace: unknown): Map<string, Found> {
+  const found = new Map<string, Found>();
+  for (const item of list(field(trace, "found"))) {
+    const source = field(item, "source");
+    const id = text(field(source, "memory_id")) ?? text(field(source, "turn_id"));
+    const best = new Map<string, number>();
+    for (const one of list(field(item, "arms"))) {
+      const arm = text(field(one, "arm"))?.split("_")[0];
+      const rank = number(field(one, "rank"));
+      if (arm && rank) best.set(arm, Math.min(rank, best.get(arm) ?? rank));
+    }
+    const arms = [...best].map(([arm, rank]) => ({ arm, rank })).sort((a, b) => a.rank - b.rank);
+    if (id && arms.length > 0) {
+      found.set(id, { arms, fused: number(field(item, "fused_rank")) });
+    }
+  }
+  return found;
 }
 
 function field(value: unknown, name: string): unknown {

@@ -4,6 +4,7 @@ import { ChevronRight } from "lucide-react";
 import type { ReactNode } from "react";
 import { useMemory } from "../../data/memories.ts";
 import { useEpisodes, useOneSession, usePortraits } from "../../data/sources.ts";
+import { useTitle } from "../../data/titles.ts";
 import { t } from "../../i18n/index.ts";
 import { portraitName } from "./portraits.tsx";
 import type { SourcesSearch } from "./search.ts";
@@ -21,6 +22,7 @@ export function Trail({ search }: { search: SourcesSearch }) {
   const portraits = usePortraits();
   const episodes = useEpisodes();
   const chat = useOneSession(session);
+  const title = useTitle(chat.data);
   const steps: Step[] = [];
   const above: SourcesSearch = {};
   if (portrait || memory) steps.push({ key: "known", name: t("sources.view.known"), search: {} });
@@ -49,7 +51,7 @@ export function Trail({ search }: { search: SourcesSearch }) {
   }
   if (session) {
     above.session = session;
-    const name = chat.data?.title || session;
+    const name = chat.data ? title : t("sources.level.chat");
     steps.push({ key: "session", name, search: { ...above }, words: true });
     if (turn !== undefined) {
       above.turn = turn;

@@ -8,17 +8,19 @@ import { useShortcuts } from "../../app/shortcuts.tsx";
 import { useMemory } from "../../data/memories.ts";
 import { useWhy } from "../../data/sessions.ts";
 import { useOneSession, useRetrieval } from "../../data/sources.ts";
+import { useTitle } from "../../data/titles.ts";
 import { known, locale, t } from "../../i18n/index.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { Card } from "../../ui/card.tsx";
 import { Diff } from "../../ui/diff.tsx";
 import { Meter } from "../../ui/meter.tsx";
 import { Skeleton } from "../../ui/skeleton.tsx";
+import { wordOf } from "../memory/words.ts";
 import { FIX_KEYS, FIXES, FixBar, useFix } from "./fix.tsx";
 import { Grounds, LINK, Quoted, useSaid } from "./grounds.tsx";
 import { Status } from "./one-memory.tsx";
 import type { SourcesSearch } from "./search.ts";
-import { type GivenPlace, type LeftOut, readTrace } from "./trace.ts";
+import { type Found, type GivenPlace, type LeftOut, readTrace, type Trace } from "./trace.ts";
 
 const NO_QUOTES: readonly string[] = [];
 
@@ -29,6 +31,7 @@ export function WhyLevel({
 }) {
   const why = useWhy(search.session, search.turn);
   const chat = useOneSession(search.session);
+  const title = useTitle(chat.data);
   const retrieval = useRetrieval(why.data?.retrieval_id);
   const trace = useMemo(() => readTrace(retrieval.data?.trace), [retrieval.data]);
   const said = useSaid();
@@ -50,7 +53,7 @@ export function WhyLevel({
   const shown = {
     chosen: chosen ?? why.data.memories[0]?.memory.id,
     setChosen,
-    trace: trace.given,
+    trace,
   };
   return (
     <div className="flex flex-col gap-4">
@@ -60,15 +63,21 @@ export function WhyLevel({
           <Quoted text={why.data.turn.content} quotes={NO_QUOTES} whole />
         </blockquote>
         <p className="pt-1 text-[0.8125rem] text-muted">
-          <bdi>{said(why.data.turn, chat.data)}</bdi>
+          <bdi>{said(why.data.turn, chat.data ? title : undefined)}</bdi>
         </p>
       </section>
       <div ref={list} className="flex flex-col gap-4">
         {why.data.memories.length === 0 && <p className="text-muted">{t("sources.why.nothing")}</p>}
         <Group title={t("sources.why.used", { count: used.length })} of={used} {...shown} />
-        <Group title={t("sources.why.given", { count: given.length })} of={given} {...shown} />
+        <Group
+          title={t(used.length > 0 ? "sources.why.given" : "sources.why.onlyGiven", {
+            count: given.length,
+          })}
+          of={given}
+          {...shown}
+        />
       </div>
-      {trace.leftOut.length > 0 && <LeftOutCard left={trace.leftOut} />}
+      {trace.leftOut.length > 0 && <LeftOutCard left={trace.leftOut} found={trace.found} />}
       {trace.budget && (
         <Card>
           <Meter
@@ -104,7 +113,7 @@ function Group({
   of: readonly GroundsView[];
   chosen?: string;
   setChosen: (id: string) => void;
-  trace: ReadonlyMap<string, GivenPlace>;
+  trace: Trace;
 }) {
   if (of.length === 0) return null;
   return (
@@ -114,7 +123,8 @@ function Group({
           <li key={one.memory.id}>
             <Used
               grounds={one}
-              place={trace.get(one.memory.id)}
+              place={trace.given.get(one.memory.id)}
+              found={trace.found.get(one.memory.id)}
               chosen={chosen === one.memory.id}
               onChosen={() => setChosen(one.memory.id)}
             />
@@ -129,11 +139,13 @@ function Group({
 function Used({
   grounds,
   place,
+  found,
   chosen,
   onChosen,
 }: {
   grounds: GroundsView;
   place?: GivenPlace;
+  found?: Found;
   chosen: boolean;
   onChosen: () => void;
 }) {
@@ -174,6 +186,7 @@ function Used({
         </Link>
         {place && <Place place={place} />}
       </div>
+      <FoundBy found={found} />
       {now.data && <Since then={memory} now={now.data} />}
       <Grounds memory={memory} />
       {(stands || fix.fixed) && <FixBar memory={memory} fix={fix} keys={chosen} />}
@@ -193,6 +206,23 @@ function Place({ place }: { place: GivenPlace }) {
   return <span className="text-xs text-muted tabular-nums">{parts.join(" · ")}</span>;
 }
 
+/** Which ways of searching found it, and on what place: "found by meaning (1), words (2); together 1". */
+function FoundBy({ found }: { found: Found | undefined }) {
+  if (!found) return null;
+  const arms = found.arms.map(({ arm, rank }) =>
+    t("sources.why.arm", { arm: wordOf("arm", arm), rank }),
+  );
+  const words = t("sources.why.found", {
+    arms: new Intl.ListFormat(locale(), { type: "unit" }).format(arms),
+  });
+  const together = found.fused && t("sources.why.fused", { rank: found.fused });
+  return (
+    <p className="text-xs text-muted tabular-nums">
+      {together && arms.length > 1 ? `${words} · ${together}` : words}
+    </p>
+  );
+}
+
 function percent(share: number): string {
   return new Intl.NumberFormat(locale(), { style: "percent" }).format(share);
 }
@@ -208,14 +238,23 @@ function Since({ then, now }: { then: MemoryView; now: MemoryView }) {
   );
 }
 
-function LeftOutCard({ left }: { left: readonly LeftOut[] }) {
+function LeftOutCard({
+  left,
+  found,
+}: {
+  left: readonly LeftOut[];
+  found: ReadonlyMap<string, Found>;
+}) {
   return (
     <Card title={t("sources.why.left", { count: left.length })} flush>
       <ul className="divide-y divide-line">
         {left.map((one, at) => (
           // biome-ignore lint/suspicious/noArrayIndexKey: what was left out then never changes places
           <li key={at} className="flex flex-wrap items-center justify-between gap-x-3 px-4 py-2">
-            {one.memory ? <MemoryLine id={one.memory} /> : <TurnLine left={one} />}
+            <div className="min-w-0">
+              {one.memory ? <MemoryLine id={one.memory} /> : <TurnLine left={one} />}
+              <FoundBy found={found.get(one.memory ?? one.turn ?? "")} />
+            </div>
             <Badge>{reasonOf(one.reason)}</Badge>
           </li>
         ))}

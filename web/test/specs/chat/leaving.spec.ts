@@ -60,6 +60,8 @@ test("incognito: memory is used, and nothing of the chat is kept", async ({ page
   expect((await quipu.sessions.search("secret")).data).toEqual([]);
   await page.reload();
   await expect(page.getByRole("heading", { name: "This chat leaves no trace" })).toBeVisible();
+  // Not even that there was one.
+  await expect.poll(async () => (await quipu.sessions.list().all()).length).toBe(0);
   await expect(page.getByRole("navigation", { name: "Chats" }).getByRole("link")).toHaveCount(0);
 });
 

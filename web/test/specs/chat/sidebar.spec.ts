@@ -1,6 +1,6 @@
 /** The chats by recency: searched, renamed, deleted and brought back, by pointer and by keys alone. */
 import type { Quipu } from "@quipu/client";
-import { appended as test } from "../../chat.ts";
+import { answered, say, appended as test } from "../../chat.ts";
 import { axe, expect, open, screens } from "../../fixture.ts";
 
 const DAY = 86_400_000;
@@ -116,6 +116,44 @@ test("with keys alone: new, next, rename, delete, undo", async ({ page, quipu })
   await page.getByRole("main").focus();
   await page.keyboard.press("z");
   await expect.poll(async () => (await quipu.sessions.get(tax)).trashed_at).toBeNull();
+});
+
+test("a deleted chat takes along what was learned from it, and can be had again", async ({
+  page,
+  quipu,
+  allowed,
+}) => {
+  allowed.push(/404/);
+  const beacons: string[] = [];
+  page.on("request", (request) => {
+    if (request.url().endsWith("/api/beacon")) beacons.push(request.url());
+  });
+  await open(page, "/chat");
+  await say(page, "Remember that my bike is red");
+  await expect(page.getByRole("button", { name: /^Memory saved/ })).toBeVisible();
+  await answered(page);
+  await expect(page).toHaveURL(/\/chat\/chat-/);
+  const address = page.url();
+  const session = new URL(address).pathname.split("/").at(-1) ?? "";
+  await expect.poll(async () => (await quipu.sessions.get(session)).turns).toBe(2);
+  await page.getByRole("main").focus();
+  beacons.length = 0;
+  await page.keyboard.press("d");
+  const said = page.getByRole("status").filter({ hasText: "Chat in the trash" });
+  await expect(said).toContainText("1 memory stays, because you stated it or had it saved");
+  expect(beacons, "what is deleted is not learned from on the way out").toEqual([]);
+  // Its address says where it is, and the list leads there too.
+  await page.goto(address);
+  await expect(page.getByRole("heading", { name: "This chat is in the trash" })).toBeVisible();
+  await expect(page.getByRole("textbox", { name: "Message" })).toHaveCount(0);
+  await axe(page);
+  await screens(page, "chat-trashed");
+  await page.getByRole("link", { name: "Deleted chats" }).click();
+  await expect(page.getByRole("button", { name: /^Restore/ })).toBeVisible();
+  await page.goto(address);
+  await page.getByRole("button", { name: "Restore" }).click();
+  await expect(page.getByRole("log")).toContainText("my bike is red");
+  expect((await quipu.sessions.get(session)).trashed_at).toBeNull();
 });
 
 test("on phones the chats are in a drawer", async ({ page, quipu }) => {

@@ -4,28 +4,37 @@
  */
 import type { SessionView } from "@quipu/client";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
-import { useLiveEvent } from "../../app/live.tsx";
-import { usePreferences } from "../../app/preferences.ts";
-import { useQuipu } from "../../app/sign-in.tsx";
-import { t } from "../../i18n/index.ts";
-import { day } from "../../ui/time.tsx";
+import { useLiveEvent } from "../app/live.tsx";
+import { usePreferences } from "../app/preferences.ts";
+import { useQuipu } from "../app/sign-in.tsx";
+import { t } from "../i18n/index.ts";
+import { day } from "../ui/time.tsx";
 
 const LONGEST = 80;
 
-export function useTitle(session: SessionView | undefined, asked = true): string {
+/** What a chat that has no title is called: the words it began with. */
+export function firstWords(said: string | undefined): string | undefined {
+  const words = said?.trim().split("\n")[0];
+  return words && words.length > LONGEST ? `${words.slice(0, LONGEST).trimEnd()}…` : words;
+}
+
+export function useTitle(session: SessionView | null | undefined, asked = true): string {
   const quipu = useQuipu();
   const { timeZone } = usePreferences();
   const id = session?.id ?? "";
+  const wanted = Boolean(session && !session.title && session.turns);
   const first = useQuery({
     queryKey: ["first words", id],
-    enabled: asked && session !== undefined && !session.title && session.turns > 0,
+    enabled: asked && wanted,
     staleTime: Number.POSITIVE_INFINITY,
     queryFn: async ({ signal }) =>
       (await quipu.sessions.turns(id, { limit: 1 }, { signal }).page()).data[0]?.content ?? "",
   });
   if (!session) return t("chat.new");
-  const words = session.title || first.data?.trim().split("\n")[0];
-  if (words) return words.length > LONGEST ? `${words.slice(0, LONGEST)}…` : words;
+  const words = session.title || firstWords(first.data);
+  if (words) return words;
+  // Not yet known, and nothing that would be taken back in a moment.
+  if (wanted && first.isPending) return "…";
   if (session.turns === 0) return t("chat.new");
   return t("chat.untitled", { day: day(session.opened_at, timeZone) });
 }

@@ -1,0 +1,49 @@
+/** Erasing a turn or a chat. The page holds the dialog, because what it was opened from goes. */
+import type { Written } from "@quipu/client";
+import { useQueryClient } from "@tanstack/react-query";
+import { createContext, type ReactNode, useContext, useState } from "react";
+import { useSignIn } from "../../app/sign-in.tsx";
+import { t } from "../../i18n/index.ts";
+import { EraseDialog } from "../../ui/erase-dialog.tsx";
+
+interface Erasing {
+  /** What has to be typed. */
+  word?: string;
+  /** What would go. */
+  goes: ReactNode;
+  run: () => Promise<Written>;
+}
+
+const Current = createContext<((what: Erasing) => void) | undefined>(undefined);
+
+/** Asks, erases and shows the receipt; nothing for somebody who may not erase. */
+export function useErase() {
+  return useContext(Current);
+}
+
+export function ErasingProvider({ children }: { children: ReactNode }) {
+  const queries = useQueryClient();
+  const { permissions } = useSignIn();
+  const [erasing, setErasing] = useState<Erasing>();
+  const run = async ({ run }: Erasing) => {
+    const written = await run();
+    void queries.invalidateQueries({ queryKey: ["sessions"] });
+    return written;
+  };
+  return (
+    <Current value={permissions.includes("erase") ? setErasing : undefined}>
+      {children}
+      {erasing && (
+        <EraseDialog
+          title={t("sources.erase.title")}
+          text={t("sources.erase.text")}
+          word={erasing.word}
+          run={() => run(erasing)}
+          onClose={() => setErasing(undefined)}
+        >
+          <p className="rounded-control bg-bad-soft px-3 py-2">{erasing.goes}</p>
+        </EraseDialog>
+      )}
+    </Current>
+  );
+}
