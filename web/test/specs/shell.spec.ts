@@ -75,6 +75,38 @@ test.describe("the shell", () => {
     await axe(page);
   });
 
+  test("waits for a server that is away, on every page, and goes on by itself", async ({
+    page,
+    quipu,
+    context,
+    allowed,
+  }) => {
+    test.slow();
+    allowed.push(/ERR_INTERNET_DISCONNECTED|Failed to fetch/);
+    await quipu.memories.save("Plays the cello");
+    await open(page, "/memory");
+    await expect(page.getByText("Plays the cello")).toBeVisible();
+    await context.setOffline(true);
+    // A page that was never opened is not here yet; going there must not lose the one that is.
+    await page.getByRole("link", { name: "Insights" }).click();
+    await page.waitForTimeout(3_000);
+    await expect(page.getByRole("navigation", { name: "Pages" })).toBeVisible();
+    await context.setOffline(false);
+    await expect(page.getByRole("heading", { level: 1, name: "Insights" })).toBeVisible({
+      timeout: 15_000,
+    });
+  });
+
+  test("asks its own machine also without a network", async ({ page, quipu }) => {
+    await quipu.memories.save("Plays the cello");
+    await open(page, "/settings");
+    await page.evaluate(() => dispatchEvent(new Event("offline")));
+    await page.getByRole("link", { name: "Memory" }).click();
+    await expect(page.getByText("Plays the cello")).toBeVisible();
+    await page.getByRole("link", { name: "Insights" }).click();
+    await expect(page.getByRole("region", { name: "Memories by tier" })).toBeVisible();
+  });
+
   test("shows an unknown address for what it is", async ({ page }) => {
     await open(page, "/nowhere");
     await expect(page.getByRole("heading", { name: "There is no such page" })).toBeVisible();
