@@ -126,4 +126,13 @@ test("what is known is told by domain day by day, the largest by name and the re
     ],
   );
   assert.equal(csvOf(chart).split("\r\n")[2], "2026-11-02,4,2,2,1,1,10");
+  const few = byDomain(days.slice(0, 1), (domain) => domain.toUpperCase());
+  assert.deepEqual(
+    few.series.map(({ name, values }) => [name, ...values]),
+    [
+      ["FOOD", 3],
+      ["TRAVEL", 2],
+      ["no domain", 1],
+    ],
+  );
 });

@@ -168,6 +168,8 @@ export function byDomain(days: readonly Day[], naming: Naming): Chart {
   }
   const largest = [...sizes].sort(([a, m], [b, n]) => n - m || a.localeCompare(b));
   const names = largest.slice(0, NAMED).map(([name]) => name);
+  // Where every domain has its name, what is left has none.
+  const rest = t(largest.length > NAMED ? "insights.others" : "insights.noDomain");
   const series = (name: string, own: (domain: string | null | undefined) => boolean): Series => ({
     name,
     values: days.map((day) =>
@@ -182,7 +184,7 @@ export function byDomain(days: readonly Day[], naming: Naming): Chart {
     days: days.map((one) => one.day),
     series: [
       ...names.map((name) => series(naming(name), (domain) => domain === name)),
-      series(t("insights.others"), (domain) => !domain || !names.includes(domain)),
+      series(rest, (domain) => !domain || !names.includes(domain)),
     ],
     format: count,
   };

@@ -130,7 +130,7 @@ function Domain({ domain }: { domain: DomainView }) {
         )}
       </div>
       {open && (
-        <div className="w-60 max-sm:w-full">
+        <div className="w-72 max-sm:w-full">
           <Select
             label={t("settings.domains.admission", { name })}
             value={chosen}
