@@ -261,7 +261,7 @@ test("what was given up says why, and is tried again by keyboard", async ({
   await first.getByRole("button", { name: "Try again" }).focus();
   await page.keyboard.press("Enter");
   await expect(page.getByRole("status").getByText("It is tried again")).toBeVisible();
-  expect(await page.evaluate(() => document.activeElement?.tagName)).not.toBe("BODY");
+  await expect(list).toBeFocused();
   const learned = async () => (await quipu.memories.list().all()).map((one) => one.content);
   await expect.poll(learned, { timeout: 15_000 }).toEqual(["User lives in a flat in Lisbon."]);
   await expect(dead).toHaveCount(1, { timeout: 10_000 });

@@ -6,6 +6,7 @@ import { useState } from "react";
 import { ProblemCard, sentenceOf } from "../../app/problems.tsx";
 import { useQuipu, useSignIn } from "../../app/sign-in.tsx";
 import { useSessions } from "../../data/sessions.ts";
+import { useTitle } from "../../data/titles.ts";
 import { known, t } from "../../i18n/index.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { Button } from "../../ui/button.tsx";
@@ -60,7 +61,11 @@ export function Jobs() {
       {jobs.data?.length === 0 && (
         <p className="max-w-prose p-4 text-muted">{t("settings.jobs.none")}</p>
       )}
-      <ul aria-label={t("settings.jobs.title")} className="divide-y divide-line">
+      <ul
+        aria-label={t("settings.jobs.title")}
+        tabIndex={-1}
+        className="divide-y divide-line -outline-offset-2"
+      >
         {jobs.data?.map((job) => (
           <Job key={job.id} job={job} onRetry={() => void retry([job])} />
         ))}
@@ -76,10 +81,7 @@ export function Jobs() {
 
 function Job({ job, onRetry }: { job: JobView; onRetry: () => void }) {
   return (
-    <li
-      tabIndex={-1}
-      className="flex flex-wrap items-center gap-x-4 gap-y-1 px-4 py-2.5 -outline-offset-2"
-    >
+    <li className="flex flex-wrap items-center gap-x-4 gap-y-1 px-4 py-2.5">
       <div className="min-w-0 flex-1 basis-64">
         <div className="flex flex-wrap items-center gap-2">
           {words("kind", job.kind)}
@@ -106,8 +108,8 @@ function Job({ job, onRetry }: { job: JobView; onRetry: () => void }) {
         <Button
           small
           onClick={(event) => {
-            // The button goes; who came by keyboard stays at this job.
-            event.currentTarget.closest("li")?.focus();
+            // The button goes, and soon its job; who came by keyboard stays at the list.
+            event.currentTarget.closest("ul")?.focus();
             onRetry();
           }}
         >
@@ -121,14 +123,15 @@ function Job({ job, onRetry }: { job: JobView; onRetry: () => void }) {
 /** Which chat it is about. */
 function Chat({ session }: { session: string }) {
   const sessions = useSessions();
-  const title = sessions.data?.find((one) => one.id === session)?.title;
+  const found = sessions.data?.find((one) => one.id === session);
+  const title = useTitle(found);
   return (
     <Link
       to="/sources"
       search={{ view: "chats", session }}
       className="block max-w-full truncate text-[0.8125rem] text-muted underline-offset-2 hover:underline"
     >
-      <bdi>{title ?? session}</bdi>
+      <bdi>{found ? title : session}</bdi>
     </Link>
   );
 }
