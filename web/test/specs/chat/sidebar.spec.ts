@@ -140,7 +140,9 @@ test("a deleted chat takes along what was learned from it, and can be had again"
   beacons.length = 0;
   await page.keyboard.press("d");
   const said = page.getByRole("status").filter({ hasText: "Chat in the trash" });
-  await expect(said).toContainText("1 memory stays, because you stated it or had it saved");
+  await expect(said).toContainText(
+    "1 memory stays, because you stated it, agreed to it or had it saved",
+  );
   expect(beacons, "what is deleted is not learned from on the way out").toEqual([]);
   // Its address says where it is, and the list leads there too.
   await page.goto(address);
