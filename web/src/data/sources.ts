@@ -3,6 +3,7 @@
  * a turn was given. The keys begin as `app/live.tsx` knows them, so all of it is read again after a write.
  */
 import {
+  type DependentsView,
   type EvidenceView,
   type MemoryView,
   type Quipu,
@@ -11,8 +12,9 @@ import {
   type TurnView,
   type UsageView,
 } from "@quipu/client";
-import { useQuery } from "@tanstack/react-query";
+import { type QueryClient, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useQuipu } from "../app/sign-in.tsx";
+import { MEMORIES, type Memories } from "./store.ts";
 import { firstWords } from "./titles.ts";
 
 export function usePortraits() {
@@ -49,11 +51,39 @@ export type SourceName = { turn_id: string } | { episode_id: string } | { sessio
 
 export function useDependents(source: SourceName, wanted = true) {
   const quipu = useQuipu();
+  const queries = useQueryClient();
   return useQuery({
     queryKey: ["sessions", "dependents", source],
-    queryFn: ({ signal }) => quipu.dependents(source, { signal }),
+    queryFn: ({ signal }) => dependentsOf(quipu, queries, source, signal),
     enabled: wanted,
   });
+}
+
+/**
+ * What goes with a source and what stays. What somebody had saved in a chat rests on no turn of it, so the
+ * server does not count it; it stays, and whoever takes the chat away is told.
+ */
+export async function dependentsOf(
+  quipu: Quipu,
+  queries: QueryClient,
+  source: SourceName,
+  signal?: AbortSignal,
+): Promise<DependentsView> {
+  const found = await quipu.dependents(source, { signal });
+  if (!("session_id" in source)) return found;
+  const held = queries.getQueryData<Memories>(MEMORIES);
+  const known = held?.complete
+    ? [...held.byId.values()]
+    : (await quipu.memories.list({ limit: 200 }, { signal }).page()).data;
+  const counted = new Set(found.memories.map(({ memory }) => memory.id));
+  const saved = known
+    .filter((one) => one.session_id === source.session_id && one.status === "active")
+    .filter((one) => !counted.has(one.id));
+  return {
+    ...found,
+    reached: { ...found.reached, kept: found.reached.kept + saved.length },
+    memories: [...found.memories, ...saved.map((memory) => ({ memory, fate: "kept" }))],
+  };
 }
 
 /** A chat. One that is gone for good is `null`, which is no error here. */

@@ -106,7 +106,7 @@ function ToastRow({ toast, paused }: { toast: Toast; paused: boolean }) {
         toast.tone === "bad" && "border-bad",
       )}
     >
-      <p className={classes("min-w-0 flex-1", toast.tone !== "bad" && "line-clamp-3")}>
+      <p className={classes("min-w-0 flex-1", toast.tone !== "bad" && "line-clamp-5")}>
         <span className={toast.tone === "bad" ? "text-bad" : "font-medium"}>{toast.text}</span>
         {toast.about && (
           <span className="text-muted">

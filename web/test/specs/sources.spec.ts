@@ -55,6 +55,7 @@ test("why did you say this, and a fix in three clicks", async ({ page, quipu }) 
   await expect(page.getByRole("heading", { name: "Used 1 memory" })).toBeVisible();
   await expect(page.getByRole("heading", { name: /^Given \d more, and not used/ })).toBeVisible();
   await expect(page.getByText(/^found by .*\(no\. \d\)/).first()).toBeVisible();
+  await expect(page.getByText("in the baseline already")).toHaveCount(0);
   await axe(page);
   await screens(page, "why");
   await click("Wrong", memory);

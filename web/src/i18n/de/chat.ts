@@ -27,8 +27,6 @@ export const chat: Translation["chat"] = {
   deleteThis: "Diesen Chat löschen",
   deleted:
     "{count, plural, =0 {Chat liegt dreißig Tage im Papierkorb} one {Chat liegt dreißig Tage im Papierkorb, mit # Erinnerung} other {Chat liegt dreißig Tage im Papierkorb, mit # Erinnerungen}}",
-  stays:
-    "{count, plural, one {# Erinnerung bleibt, weil du sie gesagt hast oder speichern ließest.} other {# Erinnerungen bleiben, weil du sie gesagt hast oder speichern ließest.}}",
   restored: "Chat zurückgeholt",
   trash: "Gelöschte Chats",
   next: "Nächster Chat",

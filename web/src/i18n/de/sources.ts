@@ -168,7 +168,7 @@ export const sources: Translation["sources"] = {
   "depends.weakened":
     "{count, plural, one {# Erinnerung ruhte auf weniger.} other {# Erinnerungen ruhten auf weniger.}}",
   "depends.kept":
-    "{count, plural, one {# Erinnerung bleibt, weil du sie selbst gesagt oder bestätigt hast.} other {# Erinnerungen bleiben, weil du sie selbst gesagt oder bestätigt hast.}}",
+    "{count, plural, one {# Erinnerung bleibt, weil du sie selbst gesagt, bestätigt oder speichern lassen hast.} other {# Erinnerungen bleiben, weil du sie selbst gesagt, bestätigt oder speichern lassen hast.}}",
   "depends.portraits":
     "{count, plural, one {# Porträt würde neu erzählt.} other {# Porträts würden neu erzählt.}}",
   "fate.withdrawn": "geht mit",

@@ -25,8 +25,6 @@ export const chat = {
   deleteThis: "Delete this chat",
   deleted:
     "{count, plural, =0 {Chat in the trash for thirty days} one {Chat in the trash for thirty days, with # memory} other {Chat in the trash for thirty days, with # memories}}",
-  stays:
-    "{count, plural, one {# memory stays, because you stated it or had it saved.} other {# memories stay, because you stated them or had them saved.}}",
   restored: "Chat restored",
   trash: "Deleted chats",
   next: "Next chat",

@@ -164,7 +164,7 @@ export const sources = {
   "depends.weakened":
     "{count, plural, one {# memory would rest on less.} other {# memories would rest on less.}}",
   "depends.kept":
-    "{count, plural, one {# memory stays, because you stated it or agreed to it.} other {# memories stay, because you stated them or agreed to them.}}",
+    "{count, plural, one {# memory stays, because you stated it, agreed to it or had it saved.} other {# memories stay, because you stated them, agreed to them or had them saved.}}",
   "depends.portraits":
     "{count, plural, one {# portrait would be told anew.} other {# portraits would be told anew.}}",
   "fate.withdrawn": "goes too",

@@ -6,7 +6,8 @@ import { useMemo } from "react";
 import { sentenceOf } from "../../app/problems.tsx";
 import { useQuipu } from "../../app/sign-in.tsx";
 import { useAct } from "../../app/undo.tsx";
-import { MEMORIES, type Memories } from "../../data/store.ts";
+import { dependentsOf } from "../../data/sources.ts";
+import { MEMORIES } from "../../data/store.ts";
 import { t } from "../../i18n/index.ts";
 import { showToast } from "../../ui/toast.tsx";
 import { forgetChat } from "./live.ts";
@@ -45,24 +46,6 @@ export function useChatActs() {
         void queries.invalidateQueries({ queryKey: LIST });
       }
     };
-    /** What goes with a chat, and what stays: also what was saved in it and rests on no turn of it. */
-    const reach = async (session_id: string): Promise<Written["reached"]> => {
-      const held = queries.getQueryData<Memories>(MEMORIES);
-      const [rests, known] = await Promise.all([
-        quipu.dependents({ session_id }),
-        held?.complete
-          ? [...held.byId.values()]
-          : quipu.memories
-              .list({ limit: 200 })
-              .page()
-              .then((page) => page.data),
-      ]);
-      const counted = new Set(rests.memories.map(({ memory }) => memory.id));
-      const saved = known.filter(
-        (one) => one.session_id === session_id && one.status === "active" && !counted.has(one.id),
-      );
-      return { ...rests.reached, kept: rests.reached.kept + saved.length };
-    };
     /** Into the trash, with what was learned from it alone; the message says how much that was. */
     const trash = (session: SessionView, title: string) => {
       // Whoever deletes a chat does not want it answered, and least of all learned from on the way out.
@@ -73,11 +56,12 @@ export function useChatActs() {
         about: title,
         show: () => show((all) => all.filter((one) => one.id !== session.id)),
         run: async () => {
-          const reached = await reach(session.id).catch(() => undefined);
+          const source = { session_id: session.id };
+          const rests = await dependentsOf(quipu, queries, source).catch(() => undefined);
           const { trashed_at } = await quipu.sessions.delete(session.id);
           const page = await quipu.operations.list({ limit: 10 }).page();
           const made = page.data.find((one) => one.verb === "delete" && one.at === trashed_at);
-          return written(made?.id, reached);
+          return written(made?.id, rests?.reached);
         },
         after: read,
       });
@@ -116,7 +100,7 @@ export function useChatActs() {
 function deleted(reached: Written["reached"]): string {
   const gone = t("chat.deleted", { count: reached?.withdrawn ?? 0 });
   const kept = reached?.kept ?? 0;
-  return kept > 0 ? `${gone}. ${t("chat.stays", { count: kept })}` : gone;
+  return kept > 0 ? `${gone}. ${t("sources.depends.kept", { count: kept })}` : gone;
 }
 
 /** A deletion of a chat, said as any other write: its operation takes it back. */

@@ -37,6 +37,10 @@ const seen = new Map<string, Pick<Round, "key" | "state" | "calls" | "degraded">
 let told = false;
 let asked = 0;
 let current: { name: string; quipu: Quipu } | null = null;
+/** Chats that were left a moment ago. */
+const leaving = new Map<string, Quipu>();
+/** A page that changes its address stands for a moment at none; that is no leaving. */
+const GONE_AFTER = 400;
 
 function tell(): void {
   if (told) return;
@@ -140,8 +144,8 @@ export async function ask(
   } finally {
     chat.stop = null;
     tell();
-    // Its person has gone on to another chat meanwhile.
-    if (current?.name !== name) close(quipu, name);
+    // Its person may have gone on to another chat meanwhile.
+    if (current?.name !== name) leave(quipu, name);
   }
 }
 
@@ -194,6 +198,18 @@ function end(quipu: Quipu, name: string): void {
   close(quipu, name);
 }
 
+/** Closes a chat that was left, unless it is open again at once. */
+function leave(quipu: Quipu, name: string): void {
+  leaving.set(name, quipu);
+  setTimeout(() => settle(name), GONE_AFTER);
+}
+
+function settle(name: string): void {
+  const quipu = leaving.get(name);
+  leaving.delete(name);
+  if (quipu && current?.name !== name) close(quipu, name);
+}
+
 /** Says which chat is open now. The one before is closed, if something was said in it. */
 export function enter(quipu: Quipu, name: string): void {
   const before = current;
@@ -202,10 +218,11 @@ export function enter(quipu: Quipu, name: string): void {
   if (isIncognito(before.name)) {
     end(before.quipu, before.name);
     forgetChat(before.name);
-  } else close(before.quipu, before.name);
+  } else leave(before.quipu, before.name);
 }
 
 addEventListener("pagehide", () => {
+  for (const name of leaving.keys()) settle(name);
   if (current) end(current.quipu, current.name);
 });
 

@@ -49,14 +49,14 @@ export function useDoables(
         label: t("memory.act.confirm"),
         run: (m) => void acts.confirm(m),
       },
-      { name: "forget", key: "f", label: t("memory.act.forget"), run: (m) => void acts.forget(m) },
-      { name: "delete", key: "d", label: t("memory.act.delete"), run: (m) => void acts.delete(m) },
       {
         name: "restore",
         key: "r",
         label: t("memory.act.restore"),
         run: (m) => void acts.restore(m),
       },
+      { name: "forget", key: "f", label: t("memory.act.forget"), run: (m) => void acts.forget(m) },
+      { name: "delete", key: "d", label: t("memory.act.delete"), run: (m) => void acts.delete(m) },
       {
         name: "history",
         key: "h",

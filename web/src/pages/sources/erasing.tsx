@@ -11,6 +11,8 @@ interface Erasing {
   word?: string;
   /** What would go. */
   goes: ReactNode;
+  /** What would not. */
+  stays?: string;
   run: () => Promise<Written>;
 }
 
@@ -42,6 +44,7 @@ export function ErasingProvider({ children }: { children: ReactNode }) {
           onClose={() => setErasing(undefined)}
         >
           <p className="rounded-control bg-bad-soft px-3 py-2">{erasing.goes}</p>
+          {erasing.stays && <p>{erasing.stays}</p>}
         </EraseDialog>
       )}
     </Current>

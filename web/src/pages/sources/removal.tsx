@@ -53,7 +53,13 @@ export function Removal({ source, name, onDelete, onErase, onClose }: RemovalPro
             look="quiet"
             disabled={!dependents.data}
             onClick={() =>
-              dependents.data && erase({ word: name, goes: goes(dependents.data), run: onErase })
+              dependents.data &&
+              erase({
+                word: name,
+                goes: goes(dependents.data),
+                stays: stays(dependents.data),
+                run: onErase,
+              })
             }
           >
             {t("sources.erase.open")}
@@ -75,6 +81,11 @@ function goes({ reached }: DependentsView): string {
   return new Intl.ListFormat(locale(), { type: "conjunction" }).format(parts);
 }
 
+/** "1 memory stays, because you stated it." */
+function stays({ reached }: DependentsView): string | undefined {
+  return reached.kept > 0 ? t("sources.depends.kept", { count: reached.kept }) : undefined;
+}
+
 function Reach({ found }: { found: DependentsView }) {
   const { reached } = found;
   return (
@@ -84,7 +95,7 @@ function Reach({ found }: { found: DependentsView }) {
         {reached.weakened > 0 && (
           <li>{t("sources.depends.weakened", { count: reached.weakened })}</li>
         )}
-        {reached.kept > 0 && <li>{t("sources.depends.kept", { count: reached.kept })}</li>}
+        {stays(found) && <li>{stays(found)}</li>}
         {reached.portraits > 0 && (
           <li>{t("sources.depends.portraits", { count: reached.portraits })}</li>
         )}

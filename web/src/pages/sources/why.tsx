@@ -50,6 +50,8 @@ export function WhyLevel({
   if (!why.data) return <Skeleton rows={3} />;
   const used = why.data.memories.filter((one) => one.how !== "given");
   const given = why.data.memories.filter((one) => one.how === "given");
+  // What was found once more and stood in the prompt already was not left out of it.
+  const left = trace.leftOut.filter((one) => !(one.memory && trace.given.has(one.memory)));
   const shown = {
     chosen: chosen ?? why.data.memories[0]?.memory.id,
     setChosen,
@@ -77,7 +79,7 @@ export function WhyLevel({
           {...shown}
         />
       </div>
-      {trace.leftOut.length > 0 && <LeftOutCard left={trace.leftOut} found={trace.found} />}
+      {left.length > 0 && <LeftOutCard left={left} found={trace.found} />}
       {trace.budget && (
         <Card>
           <Meter
