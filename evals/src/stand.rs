@@ -12,8 +12,14 @@ use tokio_postgres::{Client, NoTls};
 
 use crate::door::{Door, Reply};
 
-/// The script that every development database comes from.
-const SCRIPT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../scripts/postgres");
+/// The script that every development database comes from: of the working copy this was started in, or
+/// else of the one it was built in, which may be gone by now.
+fn script() -> PathBuf {
+    const NAME: &str = "scripts/postgres";
+    let here = std::env::current_dir().unwrap_or_default();
+    let found = here.ancestors().map(|folder| folder.join(NAME)).find(|path| path.is_file());
+    found.unwrap_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(NAME))
+}
 
 /// A connection that sees everything.
 pub async fn connect(url: &str) -> Result<Client> {
@@ -48,7 +54,7 @@ impl Cluster {
     }
 
     fn script(&self, arguments: &[&str]) -> Result<String> {
-        let output = Command::new(SCRIPT)
+        let output = Command::new(script())
             .args(arguments)
             .env_remove("DATABASE_URL")
             .env("QUIPU_PG_DIR", self.dir.join("cluster"))

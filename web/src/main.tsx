@@ -22,8 +22,14 @@ const queries: QueryClient = new QueryClient({
     },
   }),
   defaultOptions: {
-    // The client tries again by itself, and events say when something is out of date.
-    queries: { retry: false, refetchOnWindowFocus: false, staleTime: 30_000 },
+    // The client tries again by itself, and events say when something is out of date. A browser without a
+    // network still reaches a server on its own machine, so it is always asked.
+    queries: {
+      retry: false,
+      refetchOnWindowFocus: false,
+      staleTime: 30_000,
+      networkMode: "always",
+    },
   },
 });
 

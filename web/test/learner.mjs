@@ -1,6 +1,7 @@
 /**
  * A chat model that learns just what a spec wants learned, so that the real server can be watched while
- * it learns from real chats. It looks for the words below in what the user said.
+ * it learns from real chats. It looks for the words below in what the user said. What was put to it as a
+ * riddle (`PUT /riddle`, the words) it answers with nonsense, until that is taken back (`DELETE /riddle`).
  *
  *     node test/learner.mjs PORT
  */
@@ -40,12 +41,20 @@ const LEARNS = [
   ],
 ];
 
+const riddles = new Set();
+
 createServer(async (asked, answer) => {
   let body = "";
   for await (const chunk of asked) body += chunk;
+  if (asked.url === "/riddle") {
+    if (asked.method === "PUT") riddles.add(body);
+    else riddles.delete(body);
+    return answer.writeHead(204).end();
+  }
   const { messages = [], response_format } = JSON.parse(body || "{}");
   const said = String(messages.at(-1)?.content ?? "");
-  const words = JSON.stringify(answerTo(response_format?.json_schema?.name, said));
+  const told = answerTo(response_format?.json_schema?.name, said);
+  const words = typeof told === "string" ? told : JSON.stringify(told);
   answer.writeHead(200, { "content-type": "application/json" });
   answer.end(
     JSON.stringify({
@@ -64,6 +73,7 @@ function answerTo(what, said) {
   if (what === "title") return { title: titleOf(said) };
   if (what === "summary") return { summary: "They talked about this and that." };
   if (what === "sentences") return { sentences: [] };
+  if ([...riddles].some((words) => said.includes(words))) return "I would rather not.";
   const news = said.slice(said.indexOf("New turns, to learn from:"));
   const memories = LEARNS.flatMap(([quote, { against, ...memory }]) => {
     const turn = [...news.matchAll(/^(\d+) user[^:]*: (.*)$/gm)].find((one) =>

@@ -19,6 +19,14 @@ export async function learn(quipu: Quipu, session: string): Promise<void> {
 }
 
 export async function live(quipu: Quipu): Promise<Life> {
+  const fish = await eat(quipu);
+  await tax(quipu);
+  await weekend(quipu);
+  return { answer: await dinner(quipu), fish };
+}
+
+/** What she eats and does not. */
+export async function eat(quipu: Quipu): Promise<string> {
   const fish = await quipu.memories.save({
     content: "User eats fish twice a week",
     kind: "preference",
@@ -30,6 +38,10 @@ export async function live(quipu: Quipu): Promise<Life> {
     key: "diet.peanuts",
     value: "never",
   });
+  return fish.memory?.id ?? "";
+}
+
+export async function tax(quipu: Quipu): Promise<void> {
   await quipu.sessions.append("tax", [
     {
       role: "user",
@@ -52,6 +64,9 @@ export async function live(quipu: Quipu): Promise<Life> {
   ]);
   await quipu.sessions.edit("tax", { title: "Tax question" });
   await learn(quipu, "tax");
+}
+
+export async function weekend(quipu: Quipu): Promise<void> {
   await quipu.sessions.append("weekend", [
     {
       role: "user",
@@ -72,12 +87,10 @@ export async function live(quipu: Quipu): Promise<Life> {
   ]);
   await quipu.sessions.edit("weekend", { title: "A weekend in Porto" });
   await learn(quipu, "weekend");
-  const answer = await say(quipu);
-  return { answer, fish: fish.memory?.id ?? "" };
 }
 
 /** An answer that cites where she lives, and was given more than it used. */
-async function say(quipu: Quipu): Promise<number> {
+export async function dinner(quipu: Quipu): Promise<number> {
   const context = await quipu.memories.retrieve({
     query: "What should I cook on Friday before I fly to Porto?",
     session_id: "dinner",

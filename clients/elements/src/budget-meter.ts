@@ -23,16 +23,18 @@ export class QuipuBudgetMeter extends QuipuElement {
   override render() {
     const { budget, words } = this;
     if (!budget) return nothing;
+    const said = (tokens: number) =>
+      tokens.toLocaleString(document.documentElement.lang || undefined);
     const { used, limit, baseline, dynamic } = budget;
     return html`<section part="meter" aria-label=${words.budget}>
       <p class="row">
         <span class="grow">${words.budget}</span>
-        <span class="muted">${fill(words.tokens, { used, limit })}</span>
+        <span class="muted">${fill(words.tokens, { used: said(used), limit: said(limit) })}</span>
       </p>
       <progress part="bar" aria-label=${words.budget} max=${Math.max(limit, used)} value=${used}></progress>
       <p class="muted">
-        ${words.baseline} ${baseline} · ${words.dynamic} ${dynamic} · ${words.free}
-        ${Math.max(0, limit - used)}
+        ${words.baseline} ${said(baseline)} · ${words.dynamic} ${said(dynamic)} · ${words.free}
+        ${said(Math.max(0, limit - used))}
       </p>
     </section>`;
   }

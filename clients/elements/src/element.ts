@@ -1,4 +1,5 @@
 /** What all elements share: where they read, what they say, and how they tell the page what happened. */
+import { QuipuError } from "@quipu/client";
 import { LitElement, type PropertyDeclarations } from "lit";
 import { look } from "./look.ts";
 import {
@@ -57,6 +58,13 @@ export class QuipuElement extends LitElement {
     const detail: QuipuEventDetail = { memory: done?.memory, operation: operationOf(done) };
     this.dispatchEvent(new CustomEvent(`quipu-${what}`, { detail, bubbles: true, composed: true }));
   }
+}
+
+/** Why a write was refused, in the server's words if it gave some. */
+export function reasonOf(error: unknown, words: Words): string {
+  if (!(error instanceof QuipuError)) return words.refused;
+  const fields = error.errors.map((one) => one.detail).join("; ");
+  return fields ? `${error.title}: ${fields}` : error.title;
 }
 
 /** Registers an element, unless the page has one of that name already. */

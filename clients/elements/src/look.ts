@@ -84,8 +84,16 @@ export const look = css`
     flex: 1 1 12em;
     min-width: 0;
   }
+  .acts {
+    margin-inline-start: auto;
+    white-space: nowrap;
+  }
   .muted {
     color: var(--_muted);
+    font-size: 0.875em;
+  }
+  .problem {
+    color: var(--_bad);
     font-size: 0.875em;
   }
   .badge {

@@ -4,8 +4,9 @@
  */
 import { css, html, nothing, type PropertyDeclarations } from "lit";
 import { repeat } from "lit/directives/repeat.js";
-import { define, QuipuElement } from "./element.ts";
+import { define, QuipuElement, reasonOf } from "./element.ts";
 import { look } from "./look.ts";
+import type { QuipuProposalCard } from "./proposal-card.ts";
 import type { Done, Memory } from "./source.ts";
 import { fill } from "./words.ts";
 import "./memory-event.ts";
@@ -46,21 +47,25 @@ export class QuipuMemoryPanel extends QuipuElement {
     waiting: { state: true },
     editing: { state: true },
     failed: { state: true },
+    refused: { state: true },
     done: { state: true },
   };
-  declare tab: Tab;
+  /** Which of the two is open; if nobody chose, the one that has something in it. */
+  declare tab: Tab | undefined;
   /** For dates; the page's language if absent. */
   declare locale: string | undefined;
   declare memories: Memory[] | undefined;
   declare waiting: Memory[];
   declare editing: string | undefined;
+  /** It cannot be read. */
   declare failed: boolean;
+  /** Why the last thing that was done was not; what is shown stays. */
+  declare refused: string | undefined;
   declare done: Done | undefined;
   #hangUp: AbortController | undefined;
 
   constructor() {
     super();
-    this.tab = "soft";
     this.waiting = [];
     this.failed = false;
   }
@@ -102,15 +107,27 @@ export class QuipuMemoryPanel extends QuipuElement {
   }
 
   async #act(what: "saved" | "forgotten" | "confirmed", work: () => Promise<Done> | undefined) {
+    this.refused = undefined;
     try {
       this.done = await work();
       this.tell(what, this.done);
       this.editing = undefined;
       await this.load();
       return true;
-    } catch {
-      this.failed = true;
+    } catch (error) {
+      this.refused = reasonOf(error, this.words);
       return false;
+    }
+  }
+
+  /** Puts the focus where whoever came by keyboard goes on, since what had it is gone. */
+  async #goOn(...places: (string | [selector: string, at: number])[]): Promise<void> {
+    await this.updateComplete;
+    for (const place of [...places, "input"]) {
+      const [selector, at] = typeof place === "string" ? [place, 0] : place;
+      const all = this.renderRoot.querySelectorAll<HTMLElement>(selector);
+      const found = all[Math.min(at, all.length - 1)];
+      if (found) return found.focus();
     }
   }
 
@@ -122,11 +139,30 @@ export class QuipuMemoryPanel extends QuipuElement {
     if (await this.#act("saved", () => this.from?.save(content))) input.value = "";
   }
 
-  #change(memory: Memory): void {
+  async #change(memory: Memory): Promise<void> {
     const content = this.renderRoot.querySelector("textarea")?.value.trim();
-    if (content && content !== memory.content) {
-      void this.#act("saved", () => this.from?.update(memory, content));
-    } else this.editing = undefined;
+    const changed = content && content !== memory.content;
+    if (changed && !(await this.#act("saved", () => this.from?.update(memory, content)))) return;
+    await this.#stop(memory);
+  }
+
+  /** Back from editing, to where it began. */
+  async #stop(memory: Memory): Promise<void> {
+    this.editing = undefined;
+    await this.#goOn(`[part="edit"][data-of="${CSS.escape(memory.id)}"]`);
+  }
+
+  async #forget(memory: Memory): Promise<void> {
+    const at = this.#of(this.#open)?.indexOf(memory) ?? 0;
+    const forgotten = await this.#act("forgotten", () => this.from?.forget(memory));
+    if (forgotten) await this.#goOn(['[part="forget"]', at]);
+  }
+
+  /** A proposal was answered: it can be taken back below, like everything else. */
+  async #answered(event: Event): Promise<void> {
+    this.done = (event.target as QuipuProposalCard).done;
+    await this.load();
+    await this.#goOn("quipu-proposal-card");
   }
 
   async #edit(memory: Memory): Promise<void> {
@@ -139,7 +175,7 @@ export class QuipuMemoryPanel extends QuipuElement {
   #arrow(event: KeyboardEvent): void {
     if (event.key !== "ArrowLeft" && event.key !== "ArrowRight") return;
     event.preventDefault();
-    this.tab = this.tab === "hard" ? "soft" : "hard";
+    this.tab = this.#open === "hard" ? "soft" : "hard";
     void this.updateComplete.then(() =>
       this.renderRoot.querySelector<HTMLElement>('[aria-selected="true"]')?.focus(),
     );
@@ -151,7 +187,7 @@ export class QuipuMemoryPanel extends QuipuElement {
       ${this.waiting.map(
         (memory) => html`<quipu-proposal-card exportparts="proposal, content, confirm, edit, reject"
           .source=${this.source} .strings=${this.strings} .memory=${memory}
-          @quipu-confirmed=${this.load} @quipu-forgotten=${this.load}></quipu-proposal-card>`,
+          @quipu-confirmed=${this.#answered} @quipu-forgotten=${this.#answered}></quipu-proposal-card>`,
       )}
       <div part="add" class="row">
         <input class="grow" part="input" dir="auto" autocomplete="off"
@@ -161,9 +197,10 @@ export class QuipuMemoryPanel extends QuipuElement {
           }} />
         <button @click=${this.#add}>${words.save}</button>
       </div>
+      ${this.refused ? html`<p role="alert" part="problem" class="problem">${this.refused}</p>` : nothing}
       ${this.#tabs()}
       <div id="list" role=${this.#split() ? "tabpanel" : "group"}
-        aria-label=${this.#split() ? words[this.tab] : words.title}>${this.#list()}</div>
+        aria-label=${this.#split() ? words[this.#open] : words.title}>${this.#list()}</div>
       <quipu-memory-event exportparts="event, undo" .source=${this.source} .strings=${this.strings}
         .done=${this.done} @quipu-undone=${this.load}></quipu-memory-event>
     </section>`;
@@ -174,6 +211,11 @@ export class QuipuMemoryPanel extends QuipuElement {
     return this.memories?.some((one) => one.force !== undefined) ?? false;
   }
 
+  get #open(): Tab {
+    if (this.tab) return this.tab;
+    return this.#of("soft")?.length === 0 && this.#of("hard")?.length ? "hard" : "soft";
+  }
+
   #tabs() {
     const { words } = this;
     if (!this.#split()) return nothing;
@@ -181,8 +223,8 @@ export class QuipuMemoryPanel extends QuipuElement {
       @keydown=${this.#arrow}>
         ${TABS.map((tab) => {
           const count = this.#of(tab)?.length;
-          return html`<button part="tab" role="tab" aria-selected=${this.tab === tab}
-            aria-controls="list" tabindex=${this.tab === tab ? 0 : -1} @click=${() => {
+          return html`<button part="tab" role="tab" aria-selected=${this.#open === tab}
+            aria-controls="list" tabindex=${this.#open === tab ? 0 : -1} @click=${() => {
               this.tab = tab;
             }}>${words[tab]} ${count === undefined ? nothing : html`<span class="badge">${count}</span>`}</button>`;
         })}
@@ -200,10 +242,10 @@ export class QuipuMemoryPanel extends QuipuElement {
       return html`<p role="alert" class="muted">${words.failed}
         <button @click=${this.load}>${words.retry}</button></p>`;
     }
-    const shown = this.#of(this.tab);
+    const shown = this.#of(this.#open);
     if (!shown) return html`<p class="muted">${words.loading}</p>`;
     if (shown.length === 0) {
-      const empty = this.#split() && this.tab === "hard" ? words.emptyHard : words.emptySoft;
+      const empty = this.#split() && this.#open === "hard" ? words.emptyHard : words.emptySoft;
       return html`<p class="muted">${empty}</p>`;
     }
     return html`<ul part="list">
@@ -218,16 +260,14 @@ export class QuipuMemoryPanel extends QuipuElement {
   #form(memory: Memory) {
     const { words } = this;
     const keys = (event: KeyboardEvent) => {
-      if (event.key === "Escape") this.editing = undefined;
-      if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) this.#change(memory);
+      if (event.key === "Escape") void this.#stop(memory);
+      if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) void this.#change(memory);
     };
     return html`<li class="row">
       <textarea class="grow" part="input" dir="auto" aria-label=${words.edit} .value=${memory.content}
         @keydown=${keys}></textarea>
       <button class="primary" @click=${() => this.#change(memory)}>${words.save}</button>
-      <button class="quiet" @click=${() => {
-        this.editing = undefined;
-      }}>${words.cancel}</button>
+      <button class="quiet" @click=${() => this.#stop(memory)}>${words.cancel}</button>
     </li>`;
   }
 
@@ -240,10 +280,10 @@ export class QuipuMemoryPanel extends QuipuElement {
         ${memory.domain ? html`<span part="domain" class="badge">${memory.domain}</span>` : nothing}
         ${when ? html`<span class="muted">${fill(words.confirmed, { when: this.#day(when) })}</span>` : nothing}
       </span>
-      <button part="edit" class="quiet" aria-label=${`${words.edit}: ${memory.content}`}
+      <span class="acts"><button part="edit" class="quiet" data-of=${memory.id} aria-label=${`${words.edit}: ${memory.content}`}
         @click=${() => this.#edit(memory)}>${words.edit}</button>
       <button part="forget" class="quiet" aria-label=${`${words.forget}: ${memory.content}`}
-        @click=${() => this.#act("forgotten", () => this.from?.forget(memory))}>${words.forget}</button>
+        @click=${() => this.#forget(memory)}>${words.forget}</button></span>
     </li>`;
   }
 

@@ -1,37 +1,43 @@
 /** `<quipu-proposal-card>`: something inferred, why, and the person's answer: yes, in other words, or no. */
 import { html, nothing, type PropertyDeclarations } from "lit";
-import { define, QuipuElement } from "./element.ts";
-import type { Memory } from "./source.ts";
+import { define, QuipuElement, reasonOf } from "./element.ts";
+import type { Done, Memory } from "./source.ts";
 
 export class QuipuProposalCard extends QuipuElement {
   static override properties: PropertyDeclarations = {
     memory: { attribute: false },
     editing: { state: true },
-    failed: { state: true },
+    refused: { state: true },
     busy: { state: true },
   };
   declare memory: Memory | undefined;
   declare editing: boolean;
-  declare failed: boolean;
+  declare refused: string | undefined;
   declare busy: boolean;
+  /** What the answer did, once there is one. */
+  done: Done | undefined;
 
   constructor() {
     super();
     this.editing = false;
-    this.failed = false;
     this.busy = false;
+  }
+
+  /** The first thing that answers it. */
+  override focus(options?: FocusOptions): void {
+    this.renderRoot.querySelector<HTMLElement>("textarea, button")?.focus(options);
   }
 
   async #answer(yes: boolean, words?: string): Promise<void> {
     if (!this.memory || !this.from || this.busy) return;
     this.busy = true;
-    this.failed = false;
+    this.refused = undefined;
     try {
-      const done = await this.from.confirm(this.memory, yes, words);
+      this.done = await this.from.confirm(this.memory, yes, words);
       this.editing = false;
-      this.tell(yes ? "confirmed" : "forgotten", done);
-    } catch {
-      this.failed = true;
+      this.tell(yes ? "confirmed" : "forgotten", this.done);
+    } catch (error) {
+      this.refused = reasonOf(error, this.words);
     } finally {
       this.busy = false;
     }
@@ -42,10 +48,21 @@ export class QuipuProposalCard extends QuipuElement {
     if (words) void this.#answer(true, words === this.memory?.content ? undefined : words);
   }
 
+  #keys(event: KeyboardEvent): void {
+    if (event.key === "Escape") void this.#stop();
+    if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) this.#send();
+  }
+
   async #edit(): Promise<void> {
     this.editing = true;
     await this.updateComplete;
     this.renderRoot.querySelector("textarea")?.focus();
+  }
+
+  async #stop(): Promise<void> {
+    this.editing = false;
+    await this.updateComplete;
+    this.renderRoot.querySelector<HTMLElement>('[part="edit"]')?.focus();
   }
 
   #why(): string | undefined {
@@ -61,12 +78,11 @@ export class QuipuProposalCard extends QuipuElement {
       ${
         this.editing
           ? html`
-              <textarea part="input" dir="auto" aria-label=${words.edit} .value=${memory.content}></textarea>
+              <textarea part="input" dir="auto" aria-label=${words.edit} .value=${memory.content}
+                @keydown=${this.#keys}></textarea>
               <p class="row">
                 <button class="primary" ?disabled=${this.busy} @click=${this.#send}>${words.save}</button>
-                <button class="quiet" @click=${() => {
-                  this.editing = false;
-                }}>${words.cancel}</button>
+                <button class="quiet" @click=${this.#stop}>${words.cancel}</button>
               </p>
             `
           : html`<p part="content" dir="auto">${memory.content}</p>
@@ -79,7 +95,7 @@ export class QuipuProposalCard extends QuipuElement {
                   @click=${() => this.#answer(false)}>${words.reject}</button>
               </p>`
       }
-      ${this.failed ? html`<p role="alert" class="muted">${words.failed}</p>` : nothing}
+      ${this.refused ? html`<p role="alert" class="problem">${this.refused}</p>` : nothing}
     </article>`;
   }
 }

@@ -1,7 +1,7 @@
 /** `<quipu-sources session turn>`: the memories behind an answer, those it used first. */
 import type { GroundsView } from "@quipu/client";
 import { html, nothing, type PropertyDeclarations } from "lit";
-import { define, QuipuElement } from "./element.ts";
+import { define, QuipuElement, reasonOf } from "./element.ts";
 import type { Done } from "./source.ts";
 import "./memory-event.ts";
 
@@ -11,6 +11,7 @@ export class QuipuSources extends QuipuElement {
     turn: { type: Number },
     memories: { attribute: false },
     failed: { state: true },
+    refused: { state: true },
     done: { state: true },
   };
   declare session: string | undefined;
@@ -18,6 +19,8 @@ export class QuipuSources extends QuipuElement {
   /** Given by the page instead of being asked for. */
   declare memories: GroundsView[] | undefined;
   declare failed: boolean;
+  /** Why something was not forgotten; what is shown stays. */
+  declare refused: string | undefined;
   declare done: Done | undefined;
 
   constructor() {
@@ -45,12 +48,13 @@ export class QuipuSources extends QuipuElement {
   }
 
   async #forget({ memory }: GroundsView): Promise<void> {
+    this.refused = undefined;
     try {
       this.done = await this.from?.forget(memory);
       this.tell("forgotten", this.done);
       this.memories = this.memories?.filter((one) => one.memory.id !== memory.id);
-    } catch {
-      this.failed = true;
+    } catch (error) {
+      this.refused = reasonOf(error, this.words);
     }
   }
 
@@ -70,10 +74,12 @@ export class QuipuSources extends QuipuElement {
           (one) => html`<li part="source" class="row">
             <span class="grow" dir="auto">${one.memory.content}</span>
             <span class="badge">${used(one) ? words.cited : words.given}</span>
-            <button class="quiet" @click=${() => this.#forget(one)}>${words.forget}</button>
+            <button class="quiet" aria-label=${`${words.forget}: ${one.memory.content}`}
+              @click=${() => this.#forget(one)}>${words.forget}</button>
           </li>`,
         )}
       </ul>
+      ${this.refused ? html`<p role="alert" class="problem">${this.refused}</p>` : nothing}
       <quipu-memory-event .source=${this.source} .strings=${this.strings} .done=${this.done}
         @quipu-undone=${this.load}></quipu-memory-event>
     </section>`;

@@ -24,6 +24,7 @@ export const WORDS = {
   emptySoft: "Nothing yet. Tell me something about you, or say “remember that…” in a chat.",
   loading: "Loading…",
   failed: "The memory does not answer just now.",
+  refused: "That did not work.",
   retry: "Try again",
   sources: "What this answer used",
   cited: "used",

@@ -8,16 +8,18 @@ import { build } from "esbuild";
 import { QUIPU, quipuFor } from "./host.ts";
 
 const PROTOCOL = "2026-07-28";
+const UI = "io.modelcontextprotocol/ui";
+const SHOWS_PAGES = { extensions: { [UI]: { mimeTypes: ["text/html;profile=mcp-app"] } } };
 let server: Server;
 const user = `app-${Date.now().toString(36)}`;
 
-/** Calls a tool of the real server, as the assistant's backend does. */
-async function callTool(params: { name: string }): Promise<string> {
+/** Asks the real server, as the assistant's backend does. */
+async function ask(method: string, params: { name?: string }, can: object): Promise<unknown> {
   const { secret } = await quipuFor(user).keys.mintToken({ user });
   const meta = {
     "io.modelcontextprotocol/protocolVersion": PROTOCOL,
     "io.modelcontextprotocol/clientInfo": { name: "a test", version: "1.0.0" },
-    "io.modelcontextprotocol/clientCapabilities": {},
+    "io.modelcontextprotocol/clientCapabilities": can,
   };
   const answer = await fetch(`${QUIPU}/mcp`, {
     method: "POST",
@@ -26,18 +28,16 @@ async function callTool(params: { name: string }): Promise<string> {
       "content-type": "application/json",
       accept: "application/json, text/event-stream",
       "mcp-protocol-version": PROTOCOL,
-      "mcp-method": "tools/call",
-      "mcp-name": params.name,
+      "mcp-method": method,
+      ...(params.name ? { "mcp-name": params.name } : {}),
     },
-    body: JSON.stringify({
-      jsonrpc: "2.0",
-      id: 1,
-      method: "tools/call",
-      params: { ...params, _meta: meta },
-    }),
+    body: JSON.stringify({ jsonrpc: "2.0", id: 1, method, params: { ...params, _meta: meta } }),
   });
-  return JSON.stringify((await answer.json()).result);
+  return (await answer.json()).result;
 }
+
+const called = async (body: string) =>
+  JSON.stringify(await ask("tools/call", JSON.parse(body), SHOWS_PAGES));
 
 test.beforeAll(async () => {
   const bridge = await build({
@@ -68,7 +68,7 @@ test.beforeAll(async () => {
     }
     if (asked.url === "/tools") {
       const body = (await asked.toArray()).map(String).join("");
-      return send("application/json", await callTool(JSON.parse(body)), "default-src 'none'");
+      return send("application/json", await called(body), "default-src 'none'");
     }
     answer.writeHead(404).end();
   }).listen(0, "127.0.0.1");
@@ -103,7 +103,9 @@ test("inside an assistant the panel works through tools alone, with no connectio
   await panel.getByRole("button", { name: /^Forget: Prefers/ }).click();
   await expect(panel.getByRole("status")).toContainText("Forgotten");
   await expect(panel.getByRole("listitem")).toHaveCount(1);
-  await expect(panel.getByRole("button", { name: "Undo" })).toHaveCount(0);
+  await panel.getByRole("button", { name: "Undo" }).click();
+  await expect(panel.getByRole("listitem")).toHaveCount(2);
+  expect(await quipu.memories.list({ search: "window" }).all()).toHaveLength(1);
   // As high as what is in it, and dressed as the host is.
   const height = Number(await page.locator("iframe").getAttribute("height"));
   expect(height).toBeGreaterThan(80);
@@ -114,4 +116,18 @@ test("inside an assistant the panel works through tools alone, with no connectio
     await page.screenshot({ path: join(folder, "mcp-app.png") });
   }
   expect(wrong).toEqual([]);
+});
+
+test("the tool for undoing is listed for the panel, and for no assistant that would show it to its model", async () => {
+  type Listed = { tools: { name: string; _meta?: { ui?: { visibility?: string[] } } }[] };
+  const undo = async (can: object) => {
+    const { tools } = (await ask("tools/list", {}, can)) as Listed;
+    return tools.find(({ name }) => name === "undo_memory");
+  };
+  expect(await undo({})).toBeUndefined();
+  expect((await undo(SHOWS_PAGES))?._meta?.ui?.visibility).toEqual(["app"]);
+  const discovered = (await ask("server/discover", {}, {})) as {
+    capabilities: { extensions?: object };
+  };
+  expect(discovered.capabilities.extensions).toHaveProperty([UI]);
 });

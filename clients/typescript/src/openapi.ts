@@ -470,11 +470,12 @@ export interface paths {
         /**
          * Erase a user and everything kept about them, now. What stays is a signed receipt, and a row without
          *     a name that has the user refused until they are created again. It cannot be undone.
+         * @description The person themselves may do it too: somebody who signed in, or holds a token that may erase.
          */
         delete: operations["delete_user"];
     };
     "/api/users/{user}/erasure": {
-        /** What deleting a user would remove, without removing anything. */
+        /** What deleting a user would remove, without removing anything. The person themselves may ask it too. */
         get: operations["preview_user_erasure"];
     };
     "/api/users/{user}/erasures": {
@@ -1230,6 +1231,8 @@ export interface components {
             forgotten: number;
             /** @description How many there were at the end of the day. */
             memories: components["schemas"]["TierCounts"];
+            /** @description The same by domain, candidates aside, the largest first. */
+            domains: components["schemas"]["DomainCount"][];
             /** Format: int64 */
             retrievals: number;
             /**
@@ -1881,7 +1884,10 @@ export interface components {
             baseline_etag?: string | null;
             dynamic: string;
             memory_ids: string[];
-            /** @description What was injected and what was left out and why, with tokens and times. */
+            /**
+             * @description What was found (`found`: its rank with each arm, when they were brought together, and at last),
+             *     what was injected, and what was left out and why, with tokens and times.
+             */
             trace: unknown;
         };
         /** @description What a context is asked for. */

@@ -3,11 +3,15 @@ import { memories } from "./memories.ts";
 import type {
   AnswerView,
   ClusterView,
+  CreatedWebhook,
   CreateKey,
   CreateUser,
+  CreateWebhook,
+  DeliveryView,
   DependentsView,
   DetectAnswer,
   DomainView,
+  EditWebhook,
   EpisodeView,
   ErasurePreview,
   ImportView,
@@ -26,6 +30,8 @@ import type {
   PortraitView,
   PutDomain,
   ReceiptKey,
+  Replayed,
+  ReplayWebhook,
   RetrievalView,
   ReviewItem,
   SignedReceiptView,
@@ -35,6 +41,7 @@ import type {
   StateView,
   TakenView,
   TenantPolicyView,
+  TestedWebhook,
   UndoneView,
   UserDeleted,
   UserView,
@@ -44,6 +51,7 @@ import type {
   VaultPlan,
   VaultSynced,
   VaultView,
+  WebhookView,
   Written,
 } from "./openapi.ts";
 import { Pages } from "./pages.ts";
@@ -257,6 +265,34 @@ export class Quipu extends Transport {
     /** A short-lived token for one person's browser. */
     mintToken: (token: MintToken, options?: Options): Promise<IssuedView> =>
       this.request("POST", "/api/tokens", { ...options, body: token }),
+  };
+
+  /** Addresses that are told of every write, by ids and never by words; takes an admin key. */
+  readonly webhooks = {
+    list: async (options?: Options): Promise<WebhookView[]> =>
+      (await this.request("GET", "/api/webhooks", { ...options })).data,
+    /** Its secret, which deliveries are signed with, is in this answer and nowhere else. */
+    create: (webhook: CreateWebhook, options?: Options): Promise<CreatedWebhook> =>
+      this.request("POST", "/api/webhooks", { ...options, body: webhook }),
+    /** Switched on again, it is told of what it missed. */
+    edit: (id: string, change: EditWebhook, options?: Options): Promise<WebhookView> =>
+      this.request("PATCH", "/api/webhooks/{id}", { ...options, path: { id }, body: change }),
+    delete: (id: string, options?: Options): Promise<void> =>
+      this.request("DELETE", "/api/webhooks/{id}", { ...options, path: { id } }),
+    /** Sends a test now, and tells how it was answered. */
+    test: (id: string, options?: Options): Promise<TestedWebhook> =>
+      this.request("POST", "/api/webhooks/{id}/test", { ...options, path: { id } }),
+    deliveries: async (
+      id: string,
+      filter: Query<"GET", "/api/webhooks/{id}/deliveries"> = {},
+      options?: Options,
+    ): Promise<DeliveryView[]> => {
+      const input = { ...options, path: { id }, query: filter };
+      return (await this.request("GET", "/api/webhooks/{id}/deliveries", input)).data;
+    },
+    /** Sends one delivery again, or everything since a time. */
+    replay: (id: string, what: ReplayWebhook, options?: Options): Promise<Replayed> =>
+      this.request("POST", "/api/webhooks/{id}/replay", { ...options, path: { id }, body: what }),
   };
 
   /** Who is looking, for a page of the server's own: a browser holds the sign-in in its cookie. */

@@ -36,7 +36,15 @@ test("every method leads to an operation", async () => {
   const groups: [string, unknown][] = Object.entries(quipu).filter(
     ([group]) => group !== "settings",
   );
-  const own = ["clusters", "dependents", "retrieval", "state", "export", "ready"] as const;
+  const own = [
+    "insights",
+    "clusters",
+    "dependents",
+    "retrieval",
+    "state",
+    "export",
+    "ready",
+  ] as const;
   groups.push(["quipu", Object.fromEntries(own.map((name) => [name, quipu[name].bind(quipu)]))]);
   let methods = 0;
   for (const [group, face] of groups) {

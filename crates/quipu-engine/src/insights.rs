@@ -1,5 +1,7 @@
 //! How a person's memory has grown, been used and been corrected, day by day.
 
+use std::collections::BTreeMap;
+
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, ToSpan as _};
@@ -31,6 +33,9 @@ pub struct Day {
     pub strong: i64,
     pub tentative: i64,
     pub candidate: i64,
+    /// How many there were at the end of it in each domain, candidates aside; those without one under
+    /// the empty word.
+    pub domains: BTreeMap<String, i64>,
     pub recalls: Option<Recalls>,
     pub asked: Option<Asked>,
 }
@@ -71,11 +76,16 @@ impl Engine {
             found.map(|(.., count)| count).sum()
         };
         let mut there = [0_i64; 3];
+        let mut domains = BTreeMap::new();
         let mut list = Vec::new();
         for day in first.series(1.day()).take_while(|day| *day <= today) {
-            for (_, tier, by) in risen.iter().filter(|(at, ..)| *at == day) {
+            for (_, (tier, domain), by) in risen.iter().filter(|(at, ..)| *at == day) {
                 there[place(*tier)] += by;
+                if *tier != Tier::Candidate {
+                    *domains.entry(domain.clone()).or_default() += by;
+                }
             }
+            domains.retain(|_, count| *count > 0);
             list.push(Day {
                 day,
                 saved: first_on(day, |(extracted, proposed)| !extracted && !proposed),
@@ -88,6 +98,7 @@ impl Engine {
                 strong: there[place(Tier::Strong)],
                 tentative: there[place(Tier::Tentative)],
                 candidate: there[place(Tier::Candidate)],
+                domains: domains.clone(),
                 recalls: recalls.iter().find(|recalls| recalls.day == day).cloned(),
                 asked: asked.iter().find(|asked| asked.day == day).cloned(),
             });

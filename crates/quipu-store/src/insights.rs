@@ -71,23 +71,31 @@ pub async fn first_known(
     })
 }
 
-/// By how much the number of memories of each tier rose or fell on each day. What stood at the
+/// What a memory is counted under: its tier, and its domain (none is the empty word).
+pub type Standing = (Tier, String);
+
+/// By how much the number of memories of each standing rose or fell on each day. What stood at the
 /// beginning counts as risen on the first.
-pub async fn risen(scope: &Scope, from: Timestamp, until: Timestamp) -> Result<Vec<Counted<Tier>>> {
-    const SQL: &str = "with span as (select tier, greatest(known_from, valid_from) as began, \
+pub async fn risen(
+    scope: &Scope,
+    from: Timestamp,
+    until: Timestamp,
+) -> Result<Vec<Counted<Standing>>> {
+    const SQL: &str = "with span as (select tier, coalesce(domain, '') as domain, \
+                              greatest(known_from, valid_from) as began, \
                               least(known_until, valid_until) as ended \
                          from fact_version \
                         where user_id = $1 and state in ('active', 'candidate')), \
               lived as (select * from span where ended is null or ended > began) \
-         select (greatest(began, $2) at time zone 'UTC')::date, tier, count(*) from lived \
-          where began < $3 and (ended is null or ended > $2) group by 1, 2 \
+         select (greatest(began, $2) at time zone 'UTC')::date, tier, domain, count(*) from lived \
+          where began < $3 and (ended is null or ended > $2) group by 1, 2, 3 \
          union all \
-         select (ended at time zone 'UTC')::date, tier, -count(*) from lived \
-          where ended > $2 and ended < $3 group by 1, 2";
+         select (ended at time zone 'UTC')::date, tier, domain, -count(*) from lived \
+          where ended > $2 and ended < $3 group by 1, 2, 3";
     let params: [Param<'_>; 3] = [&scope.user().uuid(), &from, &until];
     all(&scope.query(SQL, &params).await?, |row| {
         let mut c = Columns::of(row, "fact_version");
-        Ok((c.take()?, c.word(Tier::parse)?, c.take()?))
+        Ok((c.take()?, (c.word(Tier::parse)?, c.take()?), c.take()?))
     })
 }
 

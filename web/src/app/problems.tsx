@@ -11,7 +11,20 @@ export function sentenceOf(error: unknown): string {
   if (!(error instanceof QuipuError)) return t("shell.problem.title");
   if (error.code === "unreachable" || error.code === "timeout")
     return t("shell.problem.unreachable");
-  return error.title;
+  const fields = fieldsOf(error);
+  return fields ? `${error.title}: ${fields}` : error.title;
+}
+
+/** What is wrong with what was sent, if the server said so; its advice where to look is for programs. */
+function fieldsOf(error: QuipuError): string {
+  return error.errors.map((one) => one.detail).join("; ");
+}
+
+/** What to do next, where the sentence does not say it already. */
+function adviceOf(error: QuipuError): string {
+  // Why nobody answers is for whoever runs it.
+  const said = error.code === "unreachable" || error.code === "timeout" || fieldsOf(error) !== "";
+  return said ? "" : error.detail;
 }
 
 export function ProblemCard({ error, retry }: { error: unknown; retry?: () => void }) {
@@ -21,10 +34,7 @@ export function ProblemCard({ error, retry }: { error: unknown; retry?: () => vo
       <CircleAlert size={18} aria-hidden className="mt-0.5 shrink-0 text-bad" />
       <div className="flex min-w-0 flex-col gap-1.5">
         <p className="font-medium">{sentenceOf(error)}</p>
-        {/* Why nobody answers is for whoever runs it, and is said in a sentence already. */}
-        {told?.detail && told.code !== "unreachable" && told.code !== "timeout" && (
-          <p className="text-muted">{told.detail}</p>
-        )}
+        {told && adviceOf(told) && <p className="text-muted">{adviceOf(told)}</p>}
         {told?.requestId && (
           <p className="font-mono text-xs text-muted">
             {t("shell.problem.request", { id: told.requestId })}

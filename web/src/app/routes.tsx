@@ -30,6 +30,29 @@ import { BrokenPage } from "./problems.tsx";
 import { Shell } from "./shell.tsx";
 import { SignInProvider } from "./sign-in.tsx";
 
+const PAUSE = 2_000;
+
+/**
+ * Loads a page. While the server is away it waits for it, as everything here does; what is not to be had
+ * from a server that answers was another version's, and the router then reloads.
+ */
+function patient<T>(load: () => Promise<T>): () => Promise<T> {
+  return async () => {
+    for (;;) {
+      try {
+        return await load();
+      } catch (error) {
+        const answers = await fetch("/healthz").then(
+          () => true,
+          () => false,
+        );
+        if (answers) throw error;
+        await new Promise((resolve) => setTimeout(resolve, PAUSE));
+      }
+    }
+  };
+}
+
 const root = createRootRoute({ component: Root, notFoundComponent: NotFound });
 
 function Root() {
@@ -69,28 +92,28 @@ const memory = createRoute({
   getParentRoute: () => root,
   path: "/memory",
   validateSearch: memorySearch,
-  component: lazyRouteComponent(() => import("../pages/memory/index.tsx")),
+  component: lazyRouteComponent(patient(() => import("../pages/memory/index.tsx"))),
 });
 
 const oneMemory = createRoute({
   getParentRoute: () => root,
   path: "/memory/$id",
   validateSearch: oneMemorySearch,
-  component: lazyRouteComponent(() => import("../pages/memory-one/index.tsx")),
+  component: lazyRouteComponent(patient(() => import("../pages/memory-one/index.tsx"))),
 });
 
 const review = createRoute({
   getParentRoute: () => root,
   path: "/review",
   validateSearch: reviewSearch,
-  component: lazyRouteComponent(() => import("../pages/review/index.tsx")),
+  component: lazyRouteComponent(patient(() => import("../pages/review/index.tsx"))),
 });
 
 const chat = createRoute({
   getParentRoute: () => root,
   path: "/chat",
   validateSearch: chatSearch,
-  component: lazyRouteComponent(() => import("../pages/chat/index.tsx")),
+  component: lazyRouteComponent(patient(() => import("../pages/chat/index.tsx"))),
 });
 
 // The same page, with one chat open: `useParams({ strict: false }).session`.
@@ -98,49 +121,49 @@ const oneChat = createRoute({
   getParentRoute: () => root,
   path: "/chat/$session",
   validateSearch: chatSearch,
-  component: lazyRouteComponent(() => import("../pages/chat/index.tsx")),
+  component: lazyRouteComponent(patient(() => import("../pages/chat/index.tsx"))),
 });
 
 const sources = createRoute({
   getParentRoute: () => root,
   path: "/sources",
   validateSearch: sourcesSearch,
-  component: lazyRouteComponent(() => import("../pages/sources/index.tsx")),
+  component: lazyRouteComponent(patient(() => import("../pages/sources/index.tsx"))),
 });
 
 const playground = createRoute({
   getParentRoute: () => root,
   path: "/playground",
   validateSearch: playgroundSearch,
-  component: lazyRouteComponent(() => import("../pages/playground/index.tsx")),
+  component: lazyRouteComponent(patient(() => import("../pages/playground/index.tsx"))),
 });
 
 const insights = createRoute({
   getParentRoute: () => root,
   path: "/insights",
   validateSearch: insightsSearch,
-  component: lazyRouteComponent(() => import("../pages/insights/index.tsx")),
+  component: lazyRouteComponent(patient(() => import("../pages/insights/index.tsx"))),
 });
 
 const data = createRoute({
   getParentRoute: () => root,
   path: "/data",
   validateSearch: dataSearch,
-  component: lazyRouteComponent(() => import("../pages/data/index.tsx")),
+  component: lazyRouteComponent(patient(() => import("../pages/data/index.tsx"))),
 });
 
 const settings = createRoute({
   getParentRoute: () => root,
   path: "/settings",
   validateSearch: settingsSearch,
-  component: lazyRouteComponent(() => import("../pages/settings/index.tsx")),
+  component: lazyRouteComponent(patient(() => import("../pages/settings/index.tsx"))),
 });
 
 const signIn = createRoute({
   getParentRoute: () => root,
   path: "/sign-in",
   validateSearch: signInSearch,
-  component: lazyRouteComponent(() => import("../pages/sign-in/index.tsx")),
+  component: lazyRouteComponent(patient(() => import("../pages/sign-in/index.tsx"))),
 });
 
 const routeTree = root.addChildren([

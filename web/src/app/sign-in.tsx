@@ -22,7 +22,7 @@ const LOOKING_AT = "quipu.user";
 const bare = new Quipu({ url: "" });
 
 /** Who is looking at whose memory. Where nobody signs in, whom to look at is the page's own affair. */
-async function signedIn(): Promise<SignInView> {
+export async function signedIn(): Promise<SignInView> {
   const view = await bare.signIn.get();
   return view.local ? { ...view, user: sessionStorage.getItem(LOOKING_AT) ?? view.user } : view;
 }

@@ -41,7 +41,10 @@ export function UserMenu() {
           </button>
         }
       >
-        <p className="max-w-60 px-2 pt-1.5 pb-1 text-xs text-muted">{t(how)}</p>
+        <p className="max-w-60 px-2 pt-1.5 pb-1 text-xs text-muted">
+          {t(how)}
+          <span className="block">Quipu {signIn.version}</span>
+        </p>
         <MenuChoice
           label={t("shell.theme.name")}
           value={theme}

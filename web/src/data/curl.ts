@@ -1,21 +1,40 @@
-/** Something to run for this server and this person, for pages that have nothing to show yet. */
-import type { SignInView } from "@quipu/client";
+/** Something to run in a terminal that asks this server about this person. Pure. */
+export interface From {
+  /** Whom it is about; nobody has to be named where a key or a machine has one person only. */
+  user?: string;
+  /** Whether this is one person's machine, where nobody is asked for a key. */
+  local?: boolean;
+  /** The key itself, where it is shown anyway; otherwise its name stands in. */
+  key?: string;
+  origin?: string;
+}
 
-/** Nothing for somebody who has come by a link: they have no key, and no wish for a shell. */
+/**
+ * For pages that have nothing to show yet. Nothing for somebody who has come by a link: they have no key,
+ * and no wish for a shell.
+ */
 export function curl(
   path: string,
-  body: string,
-  { user, local, admin }: SignInView,
+  body: object | string,
+  from: From & { admin: boolean },
 ): string | undefined {
-  if (!local && !admin) return undefined;
-  const lines = [`curl ${location.origin}${path}`];
-  if (!local) lines.push('  -H "Authorization: Bearer $QUIPU_KEY"');
-  if (user !== "me") lines.push(`  -H 'X-Quipu-User: ${quoted(user)}'`);
-  lines.push("  -H 'content-type: application/json'", `  -d '${quoted(body)}'`);
+  return from.local || from.admin ? command(path, body, from) : undefined;
+}
+
+/** With a body, which may be written as JSON already, it is a `POST`, as curl has it. */
+export function command(path: string, body: object | string | undefined, from: From): string {
+  const { user, local = false, key = "$QUIPU_KEY", origin = location.origin } = from;
+  const lines = [`curl ${origin}${path}`];
+  if (!local) lines.push(`  -H "Authorization: Bearer ${key}"`);
+  if (user && !(local && user === "me")) lines.push(`  -H ${quoted(`X-Quipu-User: ${user}`)}`);
+  if (body) {
+    lines.push("  -H 'content-type: application/json'");
+    lines.push(`  -d ${quoted(typeof body === "string" ? body : JSON.stringify(body))}`);
+  }
   return lines.join(" \\\n");
 }
 
-/** As it stands between single quotes in a shell. */
-function quoted(text: string): string {
-  return text.replaceAll("'", "'\\''");
+/** One word for a shell, whatever is in it. */
+export function quoted(text: string): string {
+  return `'${text.replaceAll("'", "'\\''")}'`;
 }

@@ -21,7 +21,7 @@ export function Card({
       className={classes("overflow-hidden rounded-card border bg-surface", className)}
     >
       {title && (
-        <header className="flex min-h-11 items-center justify-between gap-3 border-b px-4">
+        <header className="flex min-h-11 items-center justify-between gap-3 border-b px-4 py-1.5">
           <h2 className="font-medium">{title}</h2>
           {actions && <div className="flex items-center gap-1.5">{actions}</div>}
         </header>

@@ -1,6 +1,6 @@
 import { Dialog as Base } from "@base-ui/react/dialog";
 import { X } from "lucide-react";
-import type { ReactNode } from "react";
+import { type ReactNode, useRef } from "react";
 import { t } from "../i18n/index.ts";
 import { classes } from "./classes.ts";
 import { IconButton } from "./icon-button.tsx";
@@ -17,13 +17,22 @@ export interface DialogProps {
   wide?: boolean;
 }
 
+const FIELD =
+  "textarea, input:not([type=checkbox], [type=radio], [type=hidden], [aria-hidden=true])";
+
 /** Asks before something that cannot be undone, or shows something that needs the whole attention. */
 export function Dialog({ open, onOpenChange, title, text, children, actions, wide }: DialogProps) {
+  const popup = useRef<HTMLDivElement>(null);
+  // Whoever is asked for something begins at the first field; a finger would only get the keyboard in its way.
+  const begin = (by: string) =>
+    (by !== "touch" && popup.current?.querySelector<HTMLElement>(FIELD)) || true;
   return (
     <Base.Root open={open} onOpenChange={onOpenChange}>
       <Base.Portal>
         <Base.Backdrop className="scrim fixed inset-0 z-40" />
         <Base.Popup
+          ref={popup}
+          initialFocus={begin}
           className={classes(
             "floating outline-none fixed inset-x-0 top-[10vh] z-40 mx-auto flex max-h-[80vh] w-[calc(100vw-2rem)] flex-col rounded-card border bg-surface shadow-raised",
             wide ? "max-w-2xl" : "max-w-md",

@@ -20,7 +20,7 @@ export function Snippet({ code }: { code: string }) {
       >
         {code}
       </pre>
-      <div className="absolute end-1 top-1">
+      <div className="absolute end-1 top-1 rounded-control bg-sunken">
         <IconButton small label={copied ? t("shell.copied") : t("shell.copy")} onClick={copy}>
           {copied ? <Check size={14} aria-hidden /> : <Copy size={14} aria-hidden />}
         </IconButton>

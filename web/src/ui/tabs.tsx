@@ -1,5 +1,5 @@
 import { Tabs as Base } from "@base-ui/react/tabs";
-import { type ReactNode, useEffect, useRef } from "react";
+import { type ReactNode, type RefObject, useEffect, useRef, useState } from "react";
 import { classes } from "./classes.ts";
 
 export interface Tab<T extends string> {
@@ -27,6 +27,7 @@ export function Tabs<T extends string>({
   children: ReactNode;
 }) {
   const list = useRef<HTMLDivElement>(null);
+  const more = useMore(list);
   // On phones the tabs scroll; the chosen one must not be out of sight.
   // biome-ignore lint/correctness/useExhaustiveDependencies: it is the choice that moves them
   useEffect(() => {
@@ -43,6 +44,7 @@ export function Tabs<T extends string>({
         className={classes(
           "relative flex shrink-0 gap-1 overflow-x-auto border-b max-sm:gap-0",
           flush && "px-1.5 sm:px-3.5",
+          more && "fades-out",
         )}
       >
         {tabs.map((tab) => (
@@ -65,4 +67,25 @@ export function Tabs<T extends string>({
       </Base.Panel>
     </Base.Root>
   );
+}
+
+/** Whether there is more to the end of what scrolls sideways: it then fades, so that it does not look whole. */
+function useMore(place: RefObject<HTMLElement | null>): boolean {
+  const [more, setMore] = useState(false);
+  useEffect(() => {
+    const element = place.current;
+    if (!element) return;
+    const look = () => {
+      const { scrollWidth, clientWidth, scrollLeft } = element;
+      setMore(scrollWidth - clientWidth - Math.abs(scrollLeft) > 4);
+    };
+    const watch = new ResizeObserver(look);
+    watch.observe(element);
+    element.addEventListener("scroll", look, { passive: true });
+    return () => {
+      watch.disconnect();
+      element.removeEventListener("scroll", look);
+    };
+  }, [place]);
+  return more;
 }

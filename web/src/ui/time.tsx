@@ -38,7 +38,7 @@ const STEPS: [Intl.RelativeTimeFormatUnit, number][] = [
 /** "3 days ago", in the person's language. */
 export function relative(at: number, from: number): string {
   const seconds = (at - from) / 1000;
-  const words = new Intl.RelativeTimeFormat(locale(), { numeric: "auto", style: "short" });
+  const words = new Intl.RelativeTimeFormat(locale(), { numeric: "auto" });
   for (const [unit, length] of STEPS) {
     if (Math.abs(seconds) >= length) return words.format(Math.trunc(seconds / length), unit);
   }

@@ -57,8 +57,8 @@ test("the charts say what the API counts", async ({ page, quipu }) => {
   await expect(chart(page, "Retrievals")).toContainText("whole 3degraded 0");
   await expect(chart(page, "Recall time")).toContainText(`p95 ${today.recall_ms?.p95} ms`);
   const domains = chart(page, "Top domains").getByRole("listitem");
-  await expect(domains.filter({ hasText: "food" })).toContainText("1");
-  await expect(chart(page, "Memories by domain")).toContainText("food 1");
+  await expect(domains.filter({ hasText: "Food and dining" })).toContainText("1");
+  await expect(chart(page, "Memories by domain")).toContainText("Food and dining 1");
   const head = page.locator("dl").first();
   await expect(head).toContainText(`Known now${strong + tentative}`);
   await expect(head).toContainText("Baselines kept67%");
@@ -91,6 +91,55 @@ test("a chart is also a table and a file, with the same numbers", async ({ page,
   expect(lines.slice(1, -1)).toEqual(
     answer.days.map((day) => `${day.day},${day.saved},${day.learned},${day.proposed}`),
   );
+});
+
+/** Seven areas of a life, more than a chart has names for; the first has the most. */
+const AREAS = ["food", "travel", "work", "schedule", "shopping", "communication", "personal"];
+
+test("domains are told day by day, the largest by name, and add up", async ({ page, quipu }) => {
+  const saved = [];
+  for (const [at, domain] of AREAS.entries()) {
+    for (let n = at; n < AREAS.length; n += 1) {
+      saved.push(await quipu.memories.save({ content: `Fact ${n} about ${domain}`, domain }));
+    }
+  }
+  await quipu.memories.save("Has a sister called Ana who lives in Porto");
+  await quipu.memories.forget(saved[0]?.memory?.id ?? "");
+  await open(page, "/insights?days=7");
+  const card = chart(page, "Memories by domain");
+  await expect(card).toContainText("Food and dining 6Travel 6Work 5Schedule 4Shopping 3others 4");
+  await screens(page, "insights-domains");
+
+  await card.getByRole("button", { name: "As a table" }).click();
+  const { days } = await figures(quipu, 7);
+  const names = await card.getByRole("columnheader").allTextContents();
+  const [area, called] = [AREAS.slice(0, 5), await quipu.domains.list()];
+  const titles = area.map((name) => called.find((one) => one.name === name)?.display_name);
+  expect(names).toEqual(["Day", ...titles, "others"]);
+  const rows = days.map((day) => {
+    const named = area.map((name) => {
+      return day.domains.find((one) => one.domain === name)?.memories ?? 0;
+    });
+    const all = day.domains.reduce((sum, one) => sum + one.memories, 0);
+    expect(all, "the same as by tier").toBe(day.memories.strong + day.memories.tentative);
+    return [...named, all - named.reduce((sum, one) => sum + one, 0)];
+  });
+  for (const [at, row] of [...rows].reverse().entries()) {
+    const cells = card
+      .getByRole("row")
+      .nth(at + 1)
+      .getByRole("cell");
+    expect((await cells.allTextContents()).slice(1)).toEqual(row.map(String));
+  }
+  const began = page.waitForEvent("download");
+  await card.getByRole("button", { name: "Download as CSV" }).click();
+  const file = await began;
+  expect(file.suggestedFilename()).toBe("quipu-by-domain.csv");
+  const lines = (await readFile(await file.path(), "utf8")).split("\r\n");
+  expect(lines.slice(0, -1)).toEqual([
+    names.join(","),
+    ...rows.map((row, at) => [days[at]?.day, ...row].join(",")),
+  ]);
 });
 
 test("range, tables and days are chosen by keyboard alone", async ({ page, quipu }) => {

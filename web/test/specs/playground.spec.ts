@@ -1,4 +1,5 @@
 import { execFile } from "node:child_process";
+import { readFile } from "node:fs/promises";
 import { promisify } from "node:util";
 import type { Page } from "@playwright/test";
 import type { ContextView, Quipu } from "@quipu/client";
@@ -153,6 +154,11 @@ test("the ranks are those of the search, as lines and as a table", async ({ page
   }
   await page.reload();
   await expect(table).toBeVisible();
+  // What was said leads to where it was said.
+  const said = page.getByRole("table", { name: "Earlier turns" });
+  await said.getByRole("link", { name: /Could you book a table for four/ }).click();
+  await expect(page).toHaveURL(/\/sources\?.*session=dinner/);
+  await expect(page.getByText("Could you book a table for four").first()).toBeVisible();
 });
 
 test("a message that calls for nothing is told from one that does", async ({ page, quipu }) => {
@@ -166,6 +172,31 @@ test("a message that calls for nothing is told from one that does", async ({ pag
   await expect(page.locator("dl").first()).toContainText("travel");
 });
 
+test("what is shown stays until another setting has its answer", async ({ page, quipu }) => {
+  await life(quipu);
+  await open(page, `/playground?query=${encodeURIComponent(MESSAGE)}`);
+  const prompt = part(page, "Baseline").locator("pre");
+  await expect(prompt).toContainText("sister called Ana");
+  // Friday is a day, and not two hours of the night.
+  await expect(page.locator("dl").first()).toContainText(/“for Friday”/);
+  await expect(page.locator("dl").first()).not.toContainText("12:00");
+  let answer = () => {};
+  const held = new Promise<void>((resolve) => {
+    answer = resolve;
+  });
+  await page.route("**/api/memory/retrieve", async (route) => {
+    await held;
+    await route.continue();
+  });
+  await page.getByRole("combobox", { name: "Budget" }).click();
+  await page.getByRole("option", { name: /Standard/ }).click();
+  await expect(page.getByRole("region", { name: "Answer" })).toHaveAttribute("aria-busy", "true");
+  await expect(prompt).toBeVisible();
+  await expect(part(page, "Token budget")).toContainText("of 1,500 tokens");
+  answer();
+  await expect(part(page, "Token budget")).toContainText("of 4,000 tokens");
+});
+
 test("two settings are compared side by side, by keyboard alone", async ({ page, quipu }) => {
   test.slow();
   await life(quipu);
@@ -177,6 +208,7 @@ test("two settings are compared side by side, by keyboard alone", async ({ page,
   await page.getByRole("button", { name: "Ask" }).focus();
   await page.keyboard.press("v");
   await expect(page.getByRole("button", { name: "Stop comparing" })).toBeVisible();
+  await expect(page.getByText("Both are asked alike")).toBeVisible();
   const second = page.getByRole("group", { name: "B" });
   await second.getByRole("combobox", { name: "Budget" }).focus();
   await page.keyboard.press("Enter");
@@ -201,6 +233,72 @@ test("two settings are compared side by side, by keyboard alone", async ({ page,
   expect(await prompt.locator("pre").textContent()).toBe(small.baseline.content);
   await axe(page);
   await screens(page, "playground-compare");
+});
+
+test("what was found is kept as a test, by keyboard alone", async ({
+  page,
+  quipu,
+  user,
+  baseURL,
+}) => {
+  await life(quipu);
+  await open(page, "/playground?budget=450");
+  const context = await ask(page, MESSAGE);
+  await expect(part(page, "Token budget")).toBeVisible();
+  await page.getByRole("button", { name: "Ask" }).focus();
+  await page.keyboard.press("s");
+  const dialog = page.getByRole("dialog", { name: "Save as test" });
+  const boxes = dialog.getByRole("checkbox");
+  await expect(boxes.first()).toBeVisible();
+  const offered = await dialog.getByRole("group").locator("label").allTextContents();
+  expect(offered.length).toBeGreaterThan(1);
+  for (const one of await boxes.all()) await expect(one).toBeChecked();
+  // Each of them is a memory that stands in this prompt, in its own words.
+  const known = await quipu.memories.list().all();
+  const cited = new Set(
+    [...context.baseline.citations, ...context.dynamic.citations].map((line) => line.memory_id),
+  );
+  const standing = known.filter((one) => cited.has(one.id)).map((one) => one.content);
+  expect(standing).toEqual(expect.arrayContaining(offered));
+  await axe(page);
+  await screens(page, "playground-test");
+
+  // The first is left out; the file says what is left, and nothing else.
+  await boxes.first().focus();
+  await page.keyboard.press("Space");
+  const [left, ...find] = offered;
+  await expect(dialog.locator("pre")).not.toContainText(left ?? "");
+  const began = page.waitForEvent("download");
+  await dialog.getByRole("button", { name: "Save recall.toml" }).focus();
+  await page.keyboard.press("Enter");
+  const file = await began;
+  expect(file.suggestedFilename()).toBe("recall.toml");
+  const text = await readFile(await file.path(), "utf8");
+  expect(text).toContain(`[[case]]\nuser = "${user}"\nquery = "${MESSAGE}"\nbudget = 450\n`);
+  const said = text.slice(text.indexOf("find = ")).match(/"[^"]*"/g);
+  expect(said?.map((one) => JSON.parse(one))).toEqual(find);
+  await expect(dialog).toHaveCount(0);
+
+  // The program reads it, and says when something is no longer found.
+  const words = ["eval", "run", await file.path(), "--url", baseURL ?? ""];
+  const trial = () => run(process.env.QUIPU_TEST_BIN ?? "quipu", words).catch((failed) => failed);
+  const passed = await trial();
+  expect(passed.code, passed.stderr).toBeUndefined();
+  expect(passed.stdout).toContain(`1 of 1 case pass; ${find.length} of ${find.length} memories`);
+  const gone = known.find((one) => one.content === find[0]);
+  await quipu.memories.forget(gone?.id ?? "");
+  const failed = await trial();
+  expect(failed.code).toBe(1);
+  expect(failed.stdout).toContain(`missing: ${find[0]}`);
+});
+
+test("a message that finds nothing makes no test, and says why", async ({ page, quipu }) => {
+  await quipu.memories.save("Keeps bees on the roof");
+  await open(page, "/playground?query=Quetzalcoatl");
+  await page.getByRole("button", { name: "Save as test" }).click();
+  const dialog = page.getByRole("dialog");
+  await expect(dialog).toContainText("This message brought no memory into the prompt");
+  await expect(dialog.getByRole("button", { name: /Save recall/ })).toBeDisabled();
 });
 
 test("a link shows somebody else the same", async ({ page, quipu }) => {

@@ -1,6 +1,8 @@
+import { execFile } from "node:child_process";
 import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
+import { promisify } from "node:util";
 import { Quipu } from "@quipu/client";
 import { axe, expect, open, screens, test } from "../fixture.ts";
 
@@ -61,6 +63,7 @@ test("an app gets a key that is shown once, comes in, and is shown the door", as
   await page.keyboard.press("n");
   const dialog = page.getByRole("dialog");
   const name = `travel assistant ${user}`;
+  await expect(dialog.getByLabel("What it is for")).toBeFocused();
   await dialog.getByLabel("What it is for").fill(name);
   await dialog.getByLabel("Only for one person").fill(user);
   await dialog.getByRole("checkbox", { name: "erase for good" }).click();
@@ -104,6 +107,49 @@ test("an app gets a key that is shown once, comes in, and is shown the door", as
     .toBe("out");
 });
 
+test("an assistant is let in with the address that is shown", async ({ page, quipu, user }) => {
+  await quipu.memories.save("Likes night trains");
+  await open(page, "/settings?tab=apps");
+  const ways = page.locator("section", {
+    has: page.getByRole("heading", { name: "Let an assistant in" }),
+  });
+  await expect(ways.locator("pre").first()).toContainText(`--user '${user}'`);
+  const { mcpServers } = JSON.parse((await ways.locator("pre").last().textContent()) ?? "");
+  const asked = await fetch(mcpServers.quipu.url, {
+    method: "POST",
+    headers: {
+      ...mcpServers.quipu.headers,
+      "content-type": "application/json",
+      accept: "application/json, text/event-stream",
+      "mcp-protocol-version": "2025-06-18",
+    },
+    body: JSON.stringify({
+      jsonrpc: "2.0",
+      id: 1,
+      method: "tools/call",
+      params: { name: "list_memories", arguments: {} },
+    }),
+  });
+  expect(await asked.text()).toContain("Likes night trains");
+});
+
+test("an area is added under a name that the API can have", async ({ page, quipu, user }) => {
+  await open(page, "/settings");
+  await page.getByRole("button", { name: "Add an area" }).click();
+  const dialog = page.getByRole("dialog");
+  const name = dialog.getByRole("textbox", { name: "Name" });
+  await name.fill("料理");
+  await expect(dialog).toContainText("It needs a letter from a to z");
+  await expect(dialog.getByRole("button", { name: "Add" })).toBeDisabled();
+  const title = `Große Ernährung ${user}`;
+  await name.fill(title);
+  await expect(dialog).toContainText(`The API knows it as grosse-ernahrung-${user}.`);
+  await name.press("Enter");
+  await expect(page.getByRole("listitem").filter({ hasText: title })).toBeVisible();
+  const added = (await quipu.domains.list()).find((one) => one.display_name === title);
+  expect(added?.name).toBe(`grosse-ernahrung-${user}`);
+});
+
 test("times are shown in the time zone that is remembered", async ({ page, quipu }) => {
   await quipu.memories.save("Plays the cello");
   await open(page, "/settings?tab=look");
@@ -140,6 +186,18 @@ test("single keys can be switched off, and the look chosen", async ({ page }) =>
   await expect(page.locator("html")).toHaveAttribute("data-theme", "dark");
 });
 
+test("tabs that go on are seen to go on, on a phone", async ({ page }) => {
+  await page.setViewportSize({ width: 390, height: 844 });
+  await open(page, "/settings");
+  const tabs = page.getByRole("tablist");
+  const fades = () => tabs.evaluate((list) => getComputedStyle(list).maskImage !== "none");
+  await expect.poll(fades).toBe(true);
+  await page.getByRole("tab", { name: "Rules" }).focus();
+  await page.keyboard.press("End");
+  await expect(page.getByRole("tab", { name: "Appearance" })).toBeInViewport({ ratio: 0.9 });
+  await expect.poll(fades).toBe(false);
+});
+
 test("background work says when there is none", async ({ page, quipu }) => {
   await open(page, "/settings?tab=jobs");
   await expect(page.getByText("Nothing waits")).toBeVisible();
@@ -150,6 +208,68 @@ test("background work says when there is none", async ({ page, quipu }) => {
   );
   await axe(page);
   await screens(page, "settings-jobs");
+});
+
+/** The server waits for minutes between two tries; this has it try a chat's learning now. */
+async function hurry(session: string): Promise<void> {
+  const sql = `update job set run_at = now() where state = 'waiting' and kind = 'extract' and key = '${session}'`;
+  await promisify(execFile)(process.env.CONSOLE_PSQL ?? "psql", [
+    "-qX",
+    process.env.CONSOLE_DATABASE_URL ?? "",
+    "-c",
+    sql,
+  ]);
+}
+
+test("what was given up says why, and is tried again by keyboard", async ({
+  page,
+  quipu,
+  user,
+}) => {
+  const riddle = async (method: "PUT" | "DELETE") => {
+    const body = `riddle of ${user}`;
+    await fetch(`${process.env.CONSOLE_LEARNER_URL}/riddle`, { method, body });
+  };
+  await riddle("PUT");
+  const chats = [`lisbon-${user}`, `porto-${user}`];
+  const said = ["we moved into a flat in Lisbon", "I fly to Porto every other Friday"];
+  for (const [at, chat] of chats.entries()) {
+    const content = `Last month ${said[at]}. That is the riddle of ${user}.`;
+    await quipu.sessions.append(chat, [{ role: "user", content }]);
+    await quipu.sessions.close(chat);
+  }
+  // Five answers that nobody can read, and the real server gives up.
+  await expect(async () => {
+    for (const chat of chats) await hurry(chat);
+    const dead = (await quipu.learning.jobs()).filter((job) => job.state === "dead");
+    expect(dead.map((job) => job.attempts)).toEqual([5, 5]);
+  }).toPass({ timeout: 60_000, intervals: [500] });
+  await open(page, "/settings?tab=jobs");
+  const list = page.getByRole("list", { name: "Work in the background" });
+  const dead = list.getByRole("listitem").filter({ hasText: "given up" });
+  await expect(dead).toHaveCount(2);
+  await expect(dead.first()).toContainText("Learn from a chat");
+  await expect(dead.first()).toContainText("tried 5 times");
+  await expect(dead.first()).toContainText("JSON");
+  await expect(page.getByRole("button", { name: "Try all 2 again" })).toBeVisible();
+  await axe(page);
+  await screens(page, "settings-jobs-dead");
+
+  // The model is itself again, and one is tried again.
+  await riddle("DELETE");
+  const first = dead.filter({ has: page.locator(`a[href*="lisbon-"]`) });
+  await first.getByRole("button", { name: "Try again" }).focus();
+  await page.keyboard.press("Enter");
+  await expect(page.getByRole("status").getByText("It is tried again")).toBeVisible();
+  expect(await page.evaluate(() => document.activeElement?.tagName)).not.toBe("BODY");
+  const learned = async () => (await quipu.memories.list().all()).map((one) => one.content);
+  await expect.poll(learned, { timeout: 15_000 }).toEqual(["User lives in a flat in Lisbon."]);
+  await expect(dead).toHaveCount(1, { timeout: 10_000 });
+
+  // From the other to its chat.
+  await dead.getByRole("link").click();
+  await expect(page).toHaveURL(/\/sources\?.*porto-/);
+  await expect(page.getByText("every other Friday").first()).toBeVisible();
 });
 
 test.describe("where people sign in", () => {
@@ -191,7 +311,11 @@ test.describe("where people sign in", () => {
     await theirs.close();
   });
 
-  test("a webhook is added, tested, told of a write, and told again", async ({ page, user }) => {
+  test("a webhook is added, tested, told of a write, and told again", async ({
+    page,
+    user,
+    allowed,
+  }) => {
     let told = 0;
     const receiver = createServer((request, response) => {
       request.resume();
@@ -204,6 +328,10 @@ test.describe("where people sign in", () => {
     const { port } = receiver.address() as AddressInfo;
     try {
       await open(page, "/settings?tab=webhooks");
+      allowed.push(/422/);
+      await page.getByLabel("Address to be told").fill("ftp://example.com/quipu");
+      await page.getByRole("button", { name: "Add" }).click();
+      await expect(page.getByRole("alert")).toContainText("an https URL");
       await page.getByLabel("Address to be told").fill(`http://127.0.0.1:${port}/quipu`);
       await page.getByRole("button", { name: "Add" }).click();
       await expect(page.getByRole("dialog").locator("pre")).toContainText("whsec_");
@@ -224,6 +352,14 @@ test.describe("where people sign in", () => {
       await screens(page, "settings-webhooks");
       await row.getByRole("button", { name: "Send again" }).first().click();
       await expect.poll(() => told, { timeout: 15_000 }).toBeGreaterThan(before);
+      // Not being able to tell is not the same as nothing to tell.
+      allowed.push(/503/);
+      await page.route("**/deliveries?*", (route) => route.fulfill({ status: 503, body: "" }));
+      await page.reload();
+      await row.getByRole("button", { name: "Deliveries" }).click();
+      await expect(row.getByRole("alert")).toBeVisible({ timeout: 20_000 });
+      await expect(row.getByText("Nothing has been sent yet")).toHaveCount(0);
+      await page.unroute("**/deliveries?*");
       await row.getByRole("button", { name: "Remove" }).click();
       await page.getByRole("dialog").getByRole("textbox").fill(`127.0.0.1:${port}`);
       await page.keyboard.press("Enter");

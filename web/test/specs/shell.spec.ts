@@ -31,6 +31,12 @@ test.describe("the shell", () => {
     await expect(page.getByRole("main")).toBeFocused();
   });
 
+  test("asks nobody to sign in on their own machine", async ({ page }) => {
+    await open(page, "/sign-in?to=%2Freview");
+    await expect(page).toHaveURL(/\/review$/);
+    await expect(page.getByRole("heading", { level: 1, name: "Review" })).toBeVisible();
+  });
+
   test("has a menu on phones", async ({ page }) => {
     await page.setViewportSize({ width: 390, height: 844 });
     await open(page, "/memory");
@@ -67,6 +73,38 @@ test.describe("the shell", () => {
     await open(page, "/memory");
     await expect(page.getByRole("alert")).toContainText("Chats keep working");
     await axe(page);
+  });
+
+  test("waits for a server that is away, on every page, and goes on by itself", async ({
+    page,
+    quipu,
+    context,
+    allowed,
+  }) => {
+    test.slow();
+    allowed.push(/ERR_INTERNET_DISCONNECTED|Failed to fetch/);
+    await quipu.memories.save("Plays the cello");
+    await open(page, "/memory");
+    await expect(page.getByText("Plays the cello")).toBeVisible();
+    await context.setOffline(true);
+    // A page that was never opened is not here yet; going there must not lose the one that is.
+    await page.getByRole("link", { name: "Insights" }).click();
+    await page.waitForTimeout(3_000);
+    await expect(page.getByRole("navigation", { name: "Pages" })).toBeVisible();
+    await context.setOffline(false);
+    await expect(page.getByRole("heading", { level: 1, name: "Insights" })).toBeVisible({
+      timeout: 15_000,
+    });
+  });
+
+  test("asks its own machine also without a network", async ({ page, quipu }) => {
+    await quipu.memories.save("Plays the cello");
+    await open(page, "/settings");
+    await page.evaluate(() => dispatchEvent(new Event("offline")));
+    await page.getByRole("link", { name: "Memory" }).click();
+    await expect(page.getByText("Plays the cello")).toBeVisible();
+    await page.getByRole("link", { name: "Insights" }).click();
+    await expect(page.getByRole("region", { name: "Memories by tier" })).toBeVisible();
   });
 
   test("shows an unknown address for what it is", async ({ page }) => {

@@ -1,12 +1,12 @@
 /**
  * The pictures of `docs/console.md`, taken from the real product: `web/run-tests --tour FOLDER`. Somebody's
- * small life is told through the API and in chats, and every page is photographed as it then is.
+ * small life has been told through the API and in chats (`past.spec.ts`), and every page is photographed as
+ * it then is.
  */
 import { join } from "node:path";
 import type { Page } from "@playwright/test";
 import { answered, say } from "../chat.ts";
-import { expect, open, seed, test } from "../fixture.ts";
-import { live } from "../life.ts";
+import { expect, open, test } from "../fixture.ts";
 
 const FOLDER = process.env.QUIPU_TOUR ?? ".";
 
@@ -21,33 +21,8 @@ async function picture(page: Page, name: string): Promise<void> {
 
 test("the tour", async ({ page, quipu, allowed }) => {
   allowed.push(/404/);
-  const { answer } = await live(quipu);
-  const saved = await seed(quipu, [
-    { content: "Lives in Berlin", category: "profile", valid_from: "2024-05-01T00:00:00Z" },
-    { content: "Likes answers short, with the reason first", category: "style" },
-    {
-      content: "No meetings before ten",
-      force: "hard",
-      domain: "schedule",
-      key: "earliest",
-      value: "10:00",
-    },
-    {
-      content: "Prefers trains over planes, and window seats",
-      domain: "travel",
-      kind: "preference",
-    },
-    { content: "Saves for a flat in Graça, at most 320,000 euros", category: "context" },
-    { content: "Reads on a Kobo, mostly Portuguese crime novels", kind: "preference" },
-    { content: "Has a sister called Ana who lives in Porto", category: "profile" },
-    { content: "Swims on Tuesday and Thursday mornings", domain: "schedule", kind: "habit" },
-  ]);
-  const home = saved[0]?.memory?.id ?? "";
-  await quipu.memories.update(home, {
-    content: "Lives in Lisbon",
-    mode: "change",
-    valid_from: "2026-03-01T00:00:00Z",
-  });
+  const home = (await quipu.memories.list({ search: "Lives in Lisbon" }).all())[0]?.id ?? "";
+  const answer = (await quipu.sessions.turns("dinner").all()).at(-1)?.number ?? 0;
 
   await open(page, "/memory");
   await expect(page.getByText("Lives in Lisbon")).toBeVisible();

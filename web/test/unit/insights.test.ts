@@ -21,6 +21,7 @@ const EMPTY: Day = {
   corrected: 0,
   forgotten: 0,
   memories: { strong: 0, tentative: 0, candidate: 0 },
+  domains: [],
   retrievals: 0,
   degraded: 0,
   frozen: 0,
@@ -67,7 +68,7 @@ test("a day without retrievals has no time and no tokens, not zero", () => {
 test("a chart is as high as the next number that is easy to halve", () => {
   const high = (strong: number, tentative: number) =>
     top(chartOf([on(1, { memories: { strong, tentative, candidate: 0 } })], "known"));
-  assert.equal(high(0, 0), 1);
+  assert.equal(high(0, 0), 2);
   assert.equal(high(1, 0), 2);
   assert.equal(high(3, 2), 6);
   assert.equal(high(10, 0), 10);
@@ -102,26 +103,36 @@ test("tokens are weighed by how many retrievals a day had", () => {
   assert.equal(headlines(days).find((one) => one.id === "tokens")?.value, "250");
 });
 
-test("what is known is told by domain and first day, the rest together", () => {
-  const memory = (domain: string | null, created_at: string) => ({ domain, created_at });
-  const chart = byDomain(
-    ["2026-11-01", "2026-11-02"],
-    [
-      memory("food", "2026-10-01T10:00:00Z"),
-      memory("food", "2026-11-02T23:59:59Z"),
-      memory("work", "2026-11-01T00:00:00Z"),
-      memory("travel", "2026-11-01T00:00:00Z"),
-      memory("shopping", "2026-11-02T00:00:00Z"),
-      memory(null, "2026-11-02T00:00:00Z"),
-    ],
-  );
+test("what is known is told by domain day by day, the largest by name and the rest together", () => {
+  const domains = (all: Record<string, number>) =>
+    Object.entries(all).map(([domain, memories]) => ({ domain: domain || null, memories }));
+  const days = [
+    on(1, { domains: domains({ food: 3, travel: 2, "": 1 }) }),
+    on(2, {
+      domains: domains({ food: 4, "": 9, travel: 2, work: 2, home: 1, music: 1, sport: 1 }),
+    }),
+    on(3, {}),
+  ];
+  const chart = byDomain(days, (domain) => domain);
   assert.deepEqual(
     chart.series.map(({ name, values }) => [name, ...values]),
     [
-      ["food", 1, 2],
-      ["shopping", 0, 1],
-      ["travel", 1, 1],
-      ["others", 1, 2],
+      ["food", 3, 4, 0],
+      ["travel", 2, 2, 0],
+      ["work", 0, 2, 0],
+      ["home", 0, 1, 0],
+      ["music", 0, 1, 0],
+      ["others", 1, 10, 0],
+    ],
+  );
+  assert.equal(csvOf(chart).split("\r\n")[2], "2026-11-02,4,2,2,1,1,10");
+  const few = byDomain(days.slice(0, 1), (domain) => domain.toUpperCase());
+  assert.deepEqual(
+    few.series.map(({ name, values }) => [name, ...values]),
+    [
+      ["FOOD", 3],
+      ["TRAVEL", 2],
+      ["no domain", 1],
     ],
   );
 });

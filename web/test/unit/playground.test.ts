@@ -1,9 +1,7 @@
 import assert from "node:assert/strict";
-import { execFileSync } from "node:child_process";
 import { test } from "node:test";
 import type { ContextView, SearchAnswer } from "@quipu/client";
 import {
-  curl,
   leftOut,
   onlyIn,
   outcomesOf,
@@ -110,18 +108,6 @@ test("only what was set is sent, and freezing only with a chat", () => {
     turns: 5,
     rerank: false,
   });
-});
-
-test("a shell reads the command as it was meant, whatever the message", () => {
-  const query = `It's "$HOME" \`id\` $(id) \\ !! ; é 日本`;
-  const command = curl("/x", { query }, { origin: "http://h", user: "o'neil" });
-  const said = execFileSync("bash", ["-c", `curl() { printf '%s\\0' "$@"; }; ${command}`], {
-    encoding: "utf8",
-  }).split("\0");
-  assert.equal(said[0], "http://h/x");
-  assert.equal(said[2], "X-Quipu-User: o'neil");
-  assert.deepEqual(JSON.parse(said[6] ?? ""), { query });
-  assert.match(curl("/x", {}, { origin: "", key: true }), /Bearer \$QUIPU_KEY"/);
 });
 
 test("whether the memory was searched is told from what both answers name", () => {

@@ -227,6 +227,12 @@ pub(super) fn recent_weekday(offset: i64, today: Date) -> Option<Span> {
     Span::day(step(today, Unit::Day, -back)?)
 }
 
+/// What is planned "for Friday" lies ahead: the next such weekday, today included.
+pub(super) fn coming_weekday(offset: i64, today: Date) -> Option<Span> {
+    let ahead = (offset - i64::from(today.weekday().to_monday_zero_offset())).rem_euclid(7);
+    Some(Span::day(step(today, Unit::Day, ahead)?)?.roughly())
+}
+
 /// "last Friday" is the most recent one before today, "this" the one of this week, "next" the one
 /// of next week. Where people differ the span is approximate.
 pub(super) fn which_weekday(which: Which, offset: i64, today: Date) -> Option<Span> {

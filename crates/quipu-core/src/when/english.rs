@@ -8,8 +8,8 @@ use jiff::civil::{Date, DateTime, time};
 
 use super::Reading;
 use super::calendar::{
-    Span, Unit, Which, containing, midnight, neighbour, recent_weekday, step, step_time, weekend,
-    which_months, which_weekday,
+    Span, Unit, Which, coming_weekday, containing, midnight, neighbour, recent_weekday, step,
+    step_time, weekend, which_months, which_weekday,
 };
 use super::counts::Amount;
 use super::tokens::Token;
@@ -179,9 +179,19 @@ impl Reader<'_> {
         if !leads {
             return None;
         }
-        let found = longest([self.ahead(at), self.the_nth(at), self.point(at + 1, true)])?;
+        let point = self.point(at + 1, true);
+        let found = longest([self.ahead(at), self.the_nth(at), point, self.for_weekday(at)])?;
         let span = if about { found.span.roughly() } else { found.span };
         Some(Found { span, ..found })
+    }
+
+    /// "for Friday", "for Friday evening": something is planned, so it is the one to come.
+    fn for_weekday(&self, at: usize) -> Option<Found> {
+        let at = self.phrase(at, "for")?;
+        self.weekday(at, true)?;
+        let span = coming_weekday(self.weekday_name(at)?.0, self.today)?;
+        let found = Found { end: at + 1, span };
+        Some(self.time_of_day(found).unwrap_or(found))
     }
 
     /// "on the 8th": the most recent such day.

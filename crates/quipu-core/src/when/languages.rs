@@ -7,8 +7,8 @@ use jiff::civil::{Date, DateTime};
 
 use super::Reading;
 use super::calendar::{
-    Span, Unit, Which, containing, date_of, months_of, neighbour, recent_months, recent_weekday,
-    step, which_weekday, year_of,
+    Span, Unit, Which, coming_weekday, containing, date_of, months_of, neighbour, recent_months,
+    recent_weekday, step, which_weekday, year_of,
 };
 use super::english::Bound;
 use super::tokens::Token;
@@ -20,6 +20,8 @@ pub(super) enum Meaning {
     Day(i64),
     /// The unit or weekday before, of or after now; with a month, that month of such a year.
     Unit(Which),
+    /// The next such weekday, for which something is planned.
+    Coming,
     /// A count of units before now, or after it.
     Ago,
     Ahead,
@@ -32,7 +34,7 @@ pub(super) enum Meaning {
     Nothing,
 }
 
-use Meaning::{Ago, Ahead, Bounded, Day, Named, Nothing, Rolling};
+use Meaning::{Ago, Ahead, Bounded, Coming, Day, Named, Nothing, Rolling};
 
 struct Language {
     /// Little words that give the language away.
@@ -128,6 +130,7 @@ static GERMAN: Language = Language {
         ("nachste|nachsten|nachster|nachstes|nachstem|kommende|kommenden|kommendes @", NEXT),
         ("nachsten|kommenden W", NEXT),
         ("am W", Named),
+        ("fur W", Coming),
         ("vor # @", Ago),
         ("in # @", Ahead),
         ("in den letzten|vergangenen # @", Rolling),
@@ -212,6 +215,7 @@ static SPANISH: Language = Language {
         ("el|la @ que viene", NEXT),
         ("el W que viene", NEXT),
         ("el W", Named),
+        ("para el W", Coming),
         ("hace # @", Ago),
         ("dentro de # @", Ahead),
         ("en # @", Ahead),
@@ -281,6 +285,7 @@ static FRENCH: Language = Language {
         ("ce W", THIS),
         ("le|la|l @ prochain|prochaine", NEXT),
         ("W prochain", NEXT),
+        ("pour W", Coming),
         ("il y a # @", Ago),
         ("dans # @", Ahead),
         ("ces|les # derniers|dernieres @", Rolling),
@@ -388,6 +393,7 @@ pub(super) fn meaning_of(meaning: Meaning, caught: Caught, today: Date) -> Optio
             (Some(unit), None) => neighbour(unit, today, which.steps()),
             (None, None) => which_weekday(which, caught.weekday?, today),
         },
+        Coming => coming_weekday(caught.weekday?, today),
         Ago => away(caught.unit?, -caught.number?, today),
         Ahead => away(caught.unit?, caught.number?, today),
         Rolling => {

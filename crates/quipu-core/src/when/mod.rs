@@ -6,7 +6,7 @@
 //! Hours of the clock ("at 3pm") are left out: memories are found by the day.
 //!
 //! A name without its year ("in May", "on Monday") means the most recent such stretch that began
-//! no later than now, and is approximate. Weeks begin on Monday, days in the person's own zone.
+//! no later than now, and is approximate; what is planned "for Friday" means the next. Weeks begin on Monday, days in the person's own zone.
 
 mod calendar;
 mod counts;

@@ -223,6 +223,14 @@ fn calendar_names_and_dates_are_found() {
         ("in the spring", "in the spring = 2024-03-01 2024-06-01 ~"),
         ("on Monday", "on Monday = 2024-06-10 2024-06-11 ~"),
         ("on Wed", "on Wed = 2024-06-12 2024-06-13 ~"),
+        // What is planned lies ahead, unless the day is named.
+        ("Book a table for Friday", "for Friday = 2024-06-14 2024-06-15 ~"),
+        ("a table for Monday evening", "for Monday evening = 2024-06-17T17:00 2024-06-17T23:00 ~"),
+        ("for Wednesday", "for Wednesday = 2024-06-12 2024-06-13 ~"),
+        ("for last Friday", "for last Friday = 2024-06-07 2024-06-08"),
+        ("einen Tisch f\u{fc}r Freitag", "f\u{fc}r Freitag = 2024-06-14 2024-06-15 ~"),
+        ("una mesa para el viernes", "para el viernes = 2024-06-14 2024-06-15 ~"),
+        ("une table pour vendredi", "pour vendredi = 2024-06-14 2024-06-15 ~"),
     ]);
 }
 

@@ -8,7 +8,7 @@ use quipu_store::context as kept;
 use quipu_store::{Batch, directory, job};
 use serde_json::json;
 
-use super::retrieve::{Ask, Context};
+use super::retrieve::{Ask, Context, Place};
 use crate::Engine;
 
 /// How many are written at a time.
@@ -81,11 +81,17 @@ fn trace(context: &Context) -> serde_json::Value {
                "tokens": item.tokens, "relevance": item.relevance})
     };
     let left = |left: &LeftOut| json!({"source": source(&left.source), "reason": left.reason, "relevance": left.relevance});
+    let found = |place: &Place| {
+        let arms = place.arms.iter().map(|(arm, rank)| json!({"arm": arm.as_str(), "rank": rank}));
+        json!({"source": source(&place.source), "arms": arms.collect::<Vec<_>>(),
+               "fused_rank": place.fused, "rank": place.last})
+    };
     json!({
         "baseline": context.baseline.items.iter().map(item).collect::<Vec<_>>(),
         "dynamic": context.dynamic.items.iter().map(item).collect::<Vec<_>>(),
         "left_out": context.baseline.left_out.iter().chain(&context.dynamic.left_out).map(left).collect::<Vec<_>>(),
         "budget": {"limit": context.spent.limit, "baseline": context.spent.baseline, "dynamic": context.spent.dynamic},
+        "found": context.found.iter().map(found).collect::<Vec<_>>(),
         "considered": context.considered,
         "degraded": context.degraded,
         "micros": {"embed": context.took.embed, "load": context.took.load, "rank": context.took.rank,

@@ -10,6 +10,7 @@ use quipu_core::context::block::{self, Block, Finding, Item, LeftOut, Source};
 use quipu_core::context::{Budget, is_sure_enough, may_inject, precedence, selective};
 use quipu_core::detect::{Detected, Detector};
 use quipu_core::recall::index::Index;
+use quipu_core::recall::rank::Arm;
 use quipu_core::{
     AsOf, Caller, Category, Domain, FactId, Force, Ids, Period, RetrievalId, Timestamp, Version,
     VersionId,
@@ -21,7 +22,7 @@ use sha2::{Digest, Sha256};
 
 use crate::error::{Error, Result};
 use crate::facts::Point;
-use crate::recall::{Filter, Mind, Recall, Recalled, Surroundings, Took, is_usable};
+use crate::recall::{Filter, Mind, Recall, Recalled, Surroundings, Took, Why, is_usable};
 use crate::sessions::check_session_name;
 use crate::{Engine, Moment};
 
@@ -101,6 +102,35 @@ pub struct Spent {
     pub dynamic: usize,
 }
 
+/// The way of one finding through recall: its place with every arm that knew it, when they were brought
+/// together, and at last.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Place {
+    pub source: Source,
+    pub arms: Vec<(Arm, usize)>,
+    pub fused: usize,
+    pub last: usize,
+}
+
+impl Place {
+    fn of(source: Source, why: &Why, at: usize) -> Self {
+        let arms = why.arms.iter().map(|(arm, rank, _)| (*arm, *rank)).collect();
+        Self { source, arms, fused: why.fused_rank, last: at + 1 }
+    }
+
+    fn of_all(found: &Recalled) -> Vec<Self> {
+        let memories = found.memories.iter().enumerate().map(|(at, f)| {
+            let Version { fact, id: version, .. } = f.memory.version;
+            Self::of(Source::Memory { fact, version }, &f.why, at)
+        });
+        let turns = found.turns.iter().enumerate().map(|(at, f)| {
+            let source = Source::Turn { turn: f.turn.id, session: f.turn.session.clone() };
+            Self::of(source, &f.why, at)
+        });
+        memories.chain(turns).collect()
+    }
+}
+
 /// What to put into the prompt, and why.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Context {
@@ -112,6 +142,8 @@ pub struct Context {
     pub domains: Vec<Detected>,
     pub spent: Spent,
     pub times: Vec<(String, Period)>,
+    /// What recall found for the message, memories before turns, the best first.
+    pub found: Vec<Place>,
     pub considered: usize,
     pub cached: bool,
     pub degraded: Vec<&'static str>,
@@ -219,6 +251,7 @@ impl Engine {
         let sure = |v: &Version| ask.filter.min_confidence.is_some() || believed(v);
         context.dynamic = dynamic(&found, &changed, &context.baseline, left, sure);
         context.spent.dynamic = context.dynamic.tokens;
+        context.found = Place::of_all(&found);
         let Recalled { times, considered, cached, degraded, model, took, .. } = found;
         context.times = times;
         (context.considered, context.cached) = (considered, cached);
@@ -351,6 +384,7 @@ fn empty(moment: Moment, ask: &Ask) -> Context {
         domains: Vec::new(),
         spent: Spent { limit: budget.total, ..Spent::default() },
         times: Vec::new(),
+        found: Vec::new(),
         considered: 0,
         cached: false,
         degraded: Vec::new(),

@@ -10,7 +10,9 @@ use crate::story::Story;
 const DAY: i64 = 86_400;
 
 async fn prompt(story: &Story) -> String {
-    let ask = Ask { turns: Some(0), ..Ask::about("What should I drink?") };
+    // On a busy machine a prompt would sooner go without than wait.
+    let within = std::time::Duration::from_secs(60);
+    let ask = Ask { turns: Some(0), within, ..Ask::about("What should I drink?") };
     let context = story.engine.retrieve(&story.alice(), &ask, story.moment()).await.unwrap();
     format!("{}{}", context.baseline.content, context.dynamic.content)
 }

@@ -1,9 +1,10 @@
 //! A memory over time: what stood on each day, and what came and went.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use quipu_engine::context::Ask;
-use quipu_engine::facts::Target;
+use quipu_engine::facts::{NewMemory, Target};
 
 use crate::learn::{answer, chat_about, story_saying, user, work};
 use crate::story::Story;
@@ -14,7 +15,9 @@ const DAY: i64 = 86_400;
 async fn each_day_shows_what_stood_at_its_end() {
     let story = Story::begin().await;
     let tea = Story::fact(&story.save("Drinks tea").await);
-    story.save("Lives in Lisbon").await;
+    let mut lisbon = NewMemory::saying("Lives in Lisbon");
+    lisbon.claim.domain = Some("travel".into());
+    story.engine.save(&story.request(), lisbon).await.unwrap();
     story.pass(DAY);
     story.engine.forget(&story.request(), &Target::Id(tea)).await.unwrap();
     story.pass(DAY);
@@ -26,7 +29,14 @@ async fn each_day_shows_what_stood_at_its_end() {
     assert_eq!(saved, [0, 2, 0, 1]);
     let forgotten: Vec<i64> = seen.days.iter().map(|day| day.forgotten).collect();
     assert_eq!(forgotten, [0, 0, 1, 0]);
-    assert_eq!(seen.domains.iter().map(|(_, count)| count).sum::<i64>(), 2);
+    let domains: Vec<_> = seen.days.iter().map(|day| day.domains.clone()).collect();
+    let of = |counts: &[(&str, i64)]| -> BTreeMap<String, i64> {
+        counts.iter().map(|(name, count)| ((*name).to_owned(), *count)).collect()
+    };
+    let one = of(&[("travel", 1)]);
+    let both = of(&[("", 1), ("travel", 1)]);
+    assert_eq!(domains, [of(&[]), both.clone(), one, both]);
+    assert_eq!(seen.domains, [(String::new(), 1), ("travel".to_owned(), 1)]);
     // A stretch that begins in the middle begins with what stood there.
     let later = story.engine.insights(&story.alice(), 2, story.now()).await.unwrap();
     assert_eq!(later.days, seen.days[2..]);

@@ -8,6 +8,7 @@ mod connect;
 mod demo;
 mod doctor;
 mod erase;
+mod eval;
 mod export;
 mod health;
 mod import;
@@ -110,6 +111,9 @@ enum Command {
     Doctor(doctor::Doctor),
     /// Say whether the server is ready.
     Health(health::Health),
+    /// Try what recall must find, against a server.
+    #[command(subcommand)]
+    Eval(eval::Eval),
     /// Say how much a memory holds, and what it hashes to.
     State(state::State),
     /// Erase a user or a memory for good, with a receipt; or check a receipt.
@@ -295,6 +299,7 @@ pub fn main() -> ExitCode {
             Command::Reembed(command) => command.run().await,
             Command::Doctor(command) => command.run().await,
             Command::Health(command) => command.run().await,
+            Command::Eval(command) => command.run().await,
             Command::State(command) => command.run().await,
             Command::Erase(command) => command.run().await,
             Command::Scrub(command) => command.run().await,

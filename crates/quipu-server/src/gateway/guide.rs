@@ -136,11 +136,33 @@ fn report(messages: &[Value], outcome: &str) -> String {
         let call = message["tool_calls"].as_array()?.first()?;
         call["function"]["name"].as_str().map(str::to_owned)
     });
-    let asked = called.as_deref() == Some("recall_memories");
-    match asked {
-        true => format!("This is what I found in your memory.\n\n{outcome}"),
-        false => outcome.to_owned(),
+    if called.as_deref() != Some("recall_memories") {
+        return outcome.to_owned();
     }
+    let found: Vec<String> = outcome.lines().filter_map(cited).collect();
+    let best = found.iter().take(BEST).map(|line| format!("\n- {line}")).collect::<String>();
+    let rest = match found.len().saturating_sub(BEST) {
+        0 => String::new(),
+        1 => "\n\nOne more bears on it less.".to_owned(),
+        many => format!("\n\n{many} more bear on it less."),
+    };
+    match found.as_slice() {
+        [] => {
+            "I found nothing about that in your memory. Tell me, with “Remember that …”.".to_owned()
+        }
+        [only] => format!("This is in your memory: {only}"),
+        _ => format!("This is what I found in your memory, the best first:\n{best}{rest}"),
+    }
+}
+
+/// How many memories it reads out.
+const BEST: usize = 3;
+
+/// A line of a list of memories, with the id behind the words, as one cites.
+fn cited(line: &str) -> Option<String> {
+    let (id, said) = line.strip_prefix("- ")?.split_once(": ")?;
+    let words = said.rsplit_once(" (").map_or(said, |(words, _)| words);
+    Some(format!("{words} ({id})"))
 }
 
 /// What stands behind one of these beginnings.
@@ -188,6 +210,31 @@ mod tests {
         for idle in ["Hello", "", "remember", "forget "] {
             assert_eq!(step(idle), Step::Say(HELP.to_owned()), "{idle}");
         }
+    }
+
+    #[test]
+    fn it_reads_out_the_best_and_cites_them() {
+        let told = |lines: &[&str]| {
+            let call = json!({"role": "assistant", "tool_calls": [{"function": {"name": "recall_memories"}}]});
+            let outcome =
+                format!("{} memories, the best first:\n{}", lines.len(), lines.join("\n"));
+            report(&[call], &outcome)
+        };
+        let lines = [
+            "- mem_1: Sails (at sea) on Sundays (fact, travel)",
+            "  With Ana.",
+            "- mem_2: Owns a boat (fact)",
+            "- mem_3: Swims (style)",
+            "- mem_4: Drinks tea (fact) [candidate]",
+        ];
+        let said = told(&lines);
+        assert!(
+            said.contains("- Sails (at sea) on Sundays (mem_1)\n- Owns a boat (mem_2)"),
+            "{said}"
+        );
+        assert!(said.contains("- Swims (mem_3)") && said.ends_with("One more bears on it less."));
+        assert_eq!(told(&lines[..1]), "This is in your memory: Sails (at sea) on Sundays (mem_1)");
+        assert!(told(&[]).starts_with("I found nothing"));
     }
 
     #[test]

@@ -10,12 +10,13 @@ use axum::http::{HeaderMap, HeaderName, Method};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use quipu_core::secret::{self, Prefix, Presented};
-use quipu_core::{Caller, Origin, Permission, Timestamp};
+use quipu_core::{Caller, Origin, Permission, TenantId, Timestamp};
 use quipu_engine::access::Admitted;
 use tower_http::cors::{Any, CorsLayer};
 
 use super::console::is_for_people;
 use super::error::Problem;
+use super::request::Named;
 use super::{App, LOCAL_USER, local_tenant};
 use crate::clock;
 
@@ -273,13 +274,35 @@ impl FromRequestParts<App> for Admin {
     type Rejection = Problem;
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Problem> {
         let admitted = app.admit(&parts.headers).await?;
-        // What is bound to one user never reaches the tenant's lists, whatever it claims; but somebody
-        // who signed in by an operator's right looks at one user at a time, and is still the operator.
-        let bound = admitted.user.is_some() && !admitted.signed_in;
-        if !admitted.may(Permission::Admin) || bound {
+        is_admin(&admitted).then_some(Self(admitted)).ok_or_else(|| forbidden(Permission::Admin))
+    }
+}
+
+/// What is bound to one user never reaches the tenant's lists, whatever it claims; but somebody who
+/// signed in by an operator's right looks at one user at a time, and is still the operator.
+pub(super) fn is_admin(admitted: &Admitted) -> bool {
+    let bound = admitted.user.is_some() && !admitted.signed_in;
+    admitted.may(Permission::Admin) && !bound
+}
+
+/// May take away everything about the user that the address names: whoever looks after the tenant, and
+/// the person themselves, who needs nobody's leave for it. No application's key is that person.
+pub struct UserEraser {
+    pub tenant: TenantId,
+    pub name: String,
+}
+
+impl FromRequestParts<App> for UserEraser {
+    type Rejection = Problem;
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Problem> {
+        let admitted = app.admit(&parts.headers).await?;
+        let Named(name) = Named::<String>::from_request_parts(parts, app).await?;
+        let own = admitted.user.as_ref().is_some_and(|(_, bound)| *bound == name);
+        let person = own && admitted.human && admitted.may(Permission::Erase);
+        if !person && !is_admin(&admitted) {
             return Err(forbidden(Permission::Admin));
         }
-        Ok(Self(admitted))
+        Ok(Self { tenant: admitted.tenant, name })
     }
 }
 

@@ -374,7 +374,8 @@ pub struct RetrievalView {
     baseline_etag: Option<String>,
     dynamic: String,
     memory_ids: Vec<String>,
-    /// What was injected and what was left out and why, with tokens and times.
+    /// What was found (`found`: its rank with each arm, when they were brought together, and at last),
+    /// what was injected, and what was left out and why, with tokens and times.
     trace: serde_json::Value,
 }
 

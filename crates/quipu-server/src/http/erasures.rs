@@ -10,7 +10,7 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 use super::App;
-use super::auth::{Admin, Eraser, Reader};
+use super::auth::{Admin, Eraser, Reader, UserEraser};
 use super::error::Problem;
 use super::memory::target;
 use super::request::Named;
@@ -69,17 +69,16 @@ fn grouped(number: i64) -> String {
     text
 }
 
-/// What deleting a user would remove, without removing anything.
+/// What deleting a user would remove, without removing anything. The person themselves may ask it too.
 #[utoipa::path(get, path = "/api/users/{user}/erasure", tag = "users", params(
     ("user" = String, Path, description = "Your own id for the person")), responses(
     (status = 200, body = ErasurePreview),
     (status = "default", body = Problem, content_type = "application/problem+json")))]
 pub async fn preview_user_erasure(
     State(app): State<App>,
-    Admin(admitted): Admin,
-    Named(name): Named<String>,
+    UserEraser { tenant, name }: UserEraser,
 ) -> Result<Json<ErasurePreview>, Problem> {
-    let removes = app.engine().preview_user_erasure(admitted.tenant, &name, clock::now()).await?;
+    let removes = app.engine().preview_user_erasure(tenant, &name, clock::now()).await?;
     let message = in_words(&removes);
     Ok(Json(ErasurePreview { user: Some(name), memory_id: None, removes, message }))
 }

@@ -53,6 +53,8 @@ pub struct InsightDay {
     forgotten: i64,
     /// How many there were at the end of the day.
     memories: TierCounts,
+    /// The same by domain, candidates aside, the largest first.
+    domains: Vec<DomainCount>,
     retrievals: i64,
     /// Retrievals that had to do without something, such as a model.
     degraded: i64,
@@ -86,6 +88,7 @@ impl From<&Day> for InsightDay {
                 tentative: day.tentative,
                 candidate: day.candidate,
             },
+            domains: by_size(&day.domains),
             retrievals: recalls.map_or(0, |recalls| recalls.count),
             degraded: recalls.map_or(0, |recalls| recalls.degraded),
             frozen: recalls.map_or(0, |recalls| recalls.frozen),
@@ -123,14 +126,20 @@ pub struct InsightsView {
     domains: Vec<DomainCount>,
 }
 
+/// Counts by domain, the largest first; among equals by name.
+fn by_size<'n>(counts: impl IntoIterator<Item = (&'n String, &'n i64)>) -> Vec<DomainCount> {
+    let domain = |(name, count): (&String, &i64)| DomainCount {
+        domain: Some(name.clone()).filter(|name| !name.is_empty()),
+        memories: *count,
+    };
+    let mut domains: Vec<_> = counts.into_iter().map(domain).collect();
+    domains.sort_by_key(|domain| std::cmp::Reverse(domain.memories));
+    domains
+}
+
 impl From<&Insights> for InsightsView {
     fn from(insights: &Insights) -> Self {
-        let domain = |(name, count): &(String, i64)| DomainCount {
-            domain: Some(name.clone()).filter(|name| !name.is_empty()),
-            memories: *count,
-        };
-        let mut domains: Vec<_> = insights.domains.iter().map(domain).collect();
-        domains.sort_by_key(|domain| std::cmp::Reverse(domain.memories));
+        let domains = by_size(insights.domains.iter().map(|(name, count)| (name, count)));
         Self { days: insights.days.iter().map(InsightDay::from).collect(), domains }
     }
 }

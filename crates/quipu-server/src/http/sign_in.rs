@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::App;
-use super::auth::{Admin, COOKIE_NAME, forbidden, user_of};
+use super::auth::{Admin, COOKIE_NAME, forbidden, is_admin, user_of};
 use super::error::{FieldError, Problem};
 use super::request::Sent;
 use super::verbs::Nothing;
@@ -38,11 +38,10 @@ pub struct SignInView {
 
 impl SignInView {
     fn of(app: &App, admitted: &Admitted, user: String) -> Self {
-        let bound = admitted.user.is_some() && !admitted.signed_in;
         Self {
             user,
             human: admitted.human,
-            admin: admitted.may(Permission::Admin) && !bound,
+            admin: is_admin(admitted),
             local: app.is_local_door(),
             permissions: admitted.permissions.iter().map(|p| p.as_str()).collect(),
             expires_at: admitted.expires_at,
@@ -104,8 +103,7 @@ pub async fn sign_in(
         Some(key) => app.admit_showing(key.trim()).await?,
         None => app.admit(&headers).await?,
     };
-    let bound = by.user.is_some() && !by.signed_in;
-    if !by.may(Permission::Admin) || bound {
+    if !is_admin(&by) {
         return Err(forbidden(Permission::Admin).because(
             "A key of an application cannot stand for a person: sign in with a link, or with a key \
              that may mint tokens",

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
 use super::App;
-use super::auth::Admin;
+use super::auth::{Admin, UserEraser};
 use super::erasures::SignedReceiptView;
 use super::error::Problem;
 use super::request::{Asked, Named, Sent, page_size, parse_cursor, print_cursor};
@@ -162,18 +162,19 @@ pub struct UserDeleted {
 
 /// Erase a user and everything kept about them, now. What stays is a signed receipt, and a row without
 /// a name that has the user refused until they are created again. It cannot be undone.
+///
+/// The person themselves may do it too: somebody who signed in, or holds a token that may erase.
 #[utoipa::path(delete, path = "/api/users/{user}", tag = "users", params(
     ("user" = String, Path, description = "Your own id for the person")), responses(
     (status = 200, body = UserDeleted),
     (status = "default", body = Problem, content_type = "application/problem+json")))]
 pub async fn delete_user(
     State(app): State<App>,
-    Admin(admitted): Admin,
-    Named(name): Named<String>,
+    UserEraser { tenant, name }: UserEraser,
     _sent: Sent<Nothing>,
 ) -> Result<Json<UserDeleted>, Problem> {
     let engine = app.engine().clone();
-    let work = async move { engine.erase_user(admitted.tenant, &name, clock::moment()).await };
+    let work = async move { engine.erase_user(tenant, &name, clock::moment()).await };
     let erased = app.detached(work).await?;
     app.forget_admissions(&erased.ended);
     Ok(Json(UserDeleted {

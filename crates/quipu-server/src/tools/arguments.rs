@@ -110,6 +110,7 @@ fn known(action: Action) -> (&'static [&'static str], Others) {
                 ("relation", &["type", "kind", "label"]),
             ],
         ),
+        Action::Undo => (&["operation_id"], &[]),
         Action::List => (LIST, &[LIMIT, ("search", &["query", "text", "id"])]),
         Action::Recall | Action::Search => (RECALL, &[QUERY, LIMIT]),
     }

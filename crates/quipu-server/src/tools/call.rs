@@ -66,6 +66,11 @@ impl Acting<'_> {
                 let relation = sent.text("relation").unwrap_or_else(|| "relates_to".into());
                 engine.link(&self.request(), &from, &to, &relation).await?
             }
+            Action::Undo => {
+                let said = sent.needed("operation_id")?;
+                let id = said.parse().map_err(|_| Problem::of("operation_not_found"))?;
+                engine.undo(&self.request(), id).await?
+            }
             Action::List => {
                 let listing = sent.into_request::<ListQuery>()?.listing()?;
                 let page = engine.list(model, &listing, now).await?;

@@ -21,6 +21,7 @@ pub(super) enum Action {
     Propose,
     Search,
     Fetch,
+    Undo,
 }
 
 /// A tool as it is shown to a model.
@@ -41,15 +42,21 @@ pub struct Tool {
     pub(super) action: Action,
 }
 
-/// All tools, always in this order.
+/// All tools for models, always in this order.
 pub fn all() -> &'static [Tool] {
     &TOOLS
+}
+
+/// The tool that only a page calls, beside the answer of another one: its person presses Undo. A model
+/// has no use for it, so no model is told of it. What a human did stays the human's to undo.
+pub fn undo() -> &'static Tool {
+    &UNDO
 }
 
 /// The tool of this name, or the one that goes by it elsewhere.
 pub fn find(name: &str) -> Option<&'static Tool> {
     let plain = super::arguments::snake(name);
-    let named = |name: &str| TOOLS.iter().find(|tool| tool.name == name);
+    let named = |name: &str| TOOLS.iter().chain([undo()]).find(|tool| tool.name == name);
     named(&plain).or_else(|| {
         let (_, ours) = ALIASES.iter().find(|(names, _)| names.contains(&plain.as_str()))?;
         named(ours)
@@ -153,6 +160,12 @@ fn takes(properties: Value, required: &[&str]) -> Value {
     schema["properties"] = properties;
     schema
 }
+
+static UNDO: LazyLock<Tool> = LazyLock::new(|| {
+    let operation = takes(json!({ "operation_id": { "type": "string" } }), &["operation_id"]);
+    let about = "Take back what one operation did, as the user asks.";
+    Tool { idempotent: false, ..tool("undo_memory", Action::Undo, about, operation) }
+});
 
 static TOOLS: LazyLock<Vec<Tool>> = LazyLock::new(|| {
     let text = || json!({ "type": "string" });

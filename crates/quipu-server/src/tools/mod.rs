@@ -24,7 +24,7 @@ use crate::http::auth::forbidden;
 use crate::http::error::Problem;
 
 pub use answer::{Answer, Question};
-pub use list::{Tool, all, find};
+pub use list::{Tool, all, find, undo};
 
 /// A call that a model makes.
 #[derive(Debug, Clone, Default)]

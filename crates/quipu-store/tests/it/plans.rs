@@ -4,12 +4,12 @@
 use quipu_core::{TenantId, UserId};
 use quipu_store::testing::TestDatabase;
 
-/// Fills many users with rows of the shape the engine writes.
+/// Fills users with rows of the shape the engine writes.
 const FILL: &str = "
   insert into tenant values ($TENANT$, 'acme', now());
   insert into operation
     select u.id, $TENANT$, gen_random_uuid(), now() + n * interval '1 ms', 'save', 'key', 'k', 'assistant', false, '{}', null
-      from (select md5(g::text)::uuid as id from generate_series(1, 300) g) u, generate_series(1, 60) n;
+      from (select md5(g::text)::uuid as id from generate_series(1, $USERS$) g) u, generate_series(1, $EACH$) n;
   insert into fact select user_id, tenant_id, operation_id from operation;
   insert into fact_version (user_id, tenant_id, fact_id, version_id, number, content, category, type, kind,
       force, tags, importance, evidence, state, tier, origin, extracted, turns, valid_from, known_from,
@@ -17,15 +17,26 @@ const FILL: &str = "
     select user_id, tenant_id, operation_id, gen_random_uuid(), 1, 'some words about something', 'fact',
            'profile', 'fact', 'soft', '{}', 0.5, '[]', 'active', 'strong', 'assistant', false, '{}',
            recorded_at, recorded_at, operation_id, gen_random_uuid()
-      from operation;
-  analyze;";
+      from operation;";
 
 #[tokio::test]
 async fn every_question_is_answered_from_an_index_that_leads_with_the_user() {
+    check(300, 60, "analyze").await;
+}
+
+#[tokio::test]
+async fn it_is_so_too_in_a_new_database_that_nobody_has_counted() {
+    check(1, 5_000, "").await;
+}
+
+async fn check(users: usize, each: usize, then: &str) {
     let database = TestDatabase::fresh().await;
     let admin = database.admin().await;
     let tenant = TenantId::named("acme").uuid();
-    admin.batch_execute(&FILL.replace("$TENANT$", &format!("'{tenant}'::uuid"))).await.unwrap();
+    let fill = FILL.replace("$TENANT$", &format!("'{tenant}'::uuid"));
+    let fill = fill.replace("$USERS$", &users.to_string()).replace("$EACH$", &each.to_string());
+    admin.batch_execute(&fill).await.unwrap();
+    admin.batch_execute(then).await.unwrap();
     let row =
         admin.query_one("select user_id, operation_id from operation limit 1", &[]).await.unwrap();
     let (user, fact): (uuid::Uuid, uuid::Uuid) = (row.get(0), row.get(1));

@@ -14,7 +14,7 @@ export const playground: Translation["playground"] = {
   message: "Nachricht",
   "message.placeholder": "Eine Nachricht, wie die Person sie schriebe",
   run: "Fragen",
-  running: "Die Erinnerung wird durchsucht …",
+  running: "Das Gedächtnis wird durchsucht …",
   runningBadge: "läuft",
   "key.message": "Nachricht schreiben",
   "key.compare": "Zwei Einstellungen vergleichen",
@@ -28,8 +28,8 @@ export const playground: Translation["playground"] = {
   "budget.number": "Eine Zahl",
   "budget.tokens": "Tokens",
   "budget.meter": "Token-Budget",
-  session: "Gespräch",
-  "session.none": "In keinem Gespräch",
+  session: "Chat",
+  "session.none": "In keinem Chat",
   "domains.choose": "Bereiche",
   "domains.told": "Bereiche: aus der Nachricht",
   "domains.help": "Ohne Auswahl sagen es die Wörter der Nachricht.",
@@ -42,18 +42,18 @@ export const playground: Translation["playground"] = {
   "knownAt.help": "Was Quipu in diesem Augenblick wusste.",
   more: "Weitere Einstellungen",
   window: "Das Fenster des Modells",
-  "window.help": "In Tokens. Die Erinnerung nimmt höchstens 15 % davon.",
+  "window.help": "In Tokens. Das Gedächtnis nimmt höchstens 15 % davon.",
   precise: "Nur was die Nachricht nennt",
   "precise.help": "Nach Schlüssel oder Schlagwort, und was damit verknüpft ist.",
-  freeze: "Die Grundlage des Gesprächs behalten",
+  freeze: "Die Grundlage des Chats behalten",
   "freeze.help":
-    "Ein Gespräch bekommt jedes Mal dieselbe Grundlage. Hat es noch keine, bekommt es diese.",
+    "Ein Chat bekommt jedes Mal dieselbe Grundlage. Hat er noch keine, bekommt er diese.",
   rerank: "Mit Nachordner",
   fusion: "Die Arme nach Rang zusammenführen",
   "ranks.only": "Für die Ränge unten; der Kontext entsteht, wie der Server es hält.",
 
-  "verdict.looked": "Für diese Nachricht wurde die Erinnerung durchsucht",
-  "verdict.spared": "Die Erinnerung wurde nicht durchsucht: diese Nachricht braucht nichts davon",
+  "verdict.looked": "Für diese Nachricht wurde das Gedächtnis durchsucht",
+  "verdict.spared": "Das Gedächtnis wurde nicht durchsucht: diese Nachricht braucht nichts davon",
   "verdict.nothing": "Nichts von dem, was bekannt ist, betrifft diese Nachricht",
   "verdict.counts":
     "{considered, plural, one {# Erinnerung oder Äußerung} other {# Erinnerungen und Äußerungen}} zur Hand · {went, number} im Prompt · {out, number} weggelassen",
@@ -87,7 +87,7 @@ export const playground: Translation["playground"] = {
   "stage.reranked": "Geordnet",
   "arm.keyword": "Wort",
   "arm.keyword_window": "Wort, mit Nachbarn",
-  "arm.keyword_session": "Wort, ganzes Gespräch",
+  "arm.keyword_session": "Wort, ganzer Chat",
   "arm.vector": "Vektor",
   "arm.vector_window": "Vektor, mit Nachbarn",
   "arm.speaker": "Wer sprach",
@@ -109,7 +109,7 @@ export const playground: Translation["playground"] = {
   "part.size":
     "{tokens, plural, one {# Token} other {# Tokens}} · {bytes, plural, one {# Byte} other {# Bytes}}",
   "part.baselineHelp":
-    "Dieselbe für das ganze Gespräch. Sie gehört dorthin, wo der Anbieter sie zwischenspeichert.",
+    "Dieselbe für den ganzen Chat. Sie gehört dorthin, wo der Anbieter sie zwischenspeichert.",
   "part.dynamicHelp": "Nur für diese Nachricht. Gehört hinter alles Zwischengespeicherte.",
   "part.nothing": "Leer: hier kommt nichts hinein.",
   frozen: "von vorher behalten",
@@ -141,6 +141,17 @@ export const playground: Translation["playground"] = {
   "again.search": "Und die Ränge:",
   trace: "Was der Server davon behalten hat",
 
+  test: "Als Test speichern",
+  "test.text":
+    "Hält diese Nachricht und was sie fand in einer Datei fest, damit auffällt, wenn sie es nicht mehr findet.",
+  "test.find": "Was gefunden werden muss",
+  "test.nothing":
+    "Diese Nachricht brachte keine Erinnerung in den Prompt; ein Test hätte nichts zu suchen.",
+  "test.none": "Wähle mindestens eine.",
+  "test.next": "Ein weiterer Fall kommt in dieselbe Datei, unter den ersten, ab [[case]].",
+  "test.unsaid": "Ein Test fragt außerhalb eines Chats, für ein Modell mit üblichem Fenster.",
+  "test.save": "{file} speichern",
+
   "compare.on": "Vergleichen",
   "compare.off": "Nicht mehr vergleichen",
   "compare.title": "Verglichen",
@@ -150,5 +161,6 @@ export const playground: Translation["playground"] = {
   "compare.in": "Zeilen im Prompt",
   "compare.out": "Weggelassen",
   "compare.only": "Nur mit {name}",
+  "compare.same": "Beide werden gleich gefragt: ändere oben etwas an einer.",
   "compare.nothing": "nichts",
 };

@@ -71,6 +71,7 @@ export const settings: Translation["settings"] = {
   "domains.add": "Bereich hinzufügen",
   "domains.name": "Name",
   "domains.known": "Die API kennt ihn als {name}.",
+  "domains.unnamed": "Es braucht einen Buchstaben von a bis z, der API wegen.",
   "domains.guarded": "Empfindlich",
   "domains.guardedHelp": "Für alle zu, bis sie ihn selbst öffnen.",
   "domains.make": "Hinzufügen",
@@ -91,7 +92,7 @@ export const settings: Translation["settings"] = {
     "Dieser Server hört nur auf diesen Rechner und fragt niemanden nach einem Schlüssel. Schlüssel sind für den Fall, dass andere ihn erreichen sollen.",
   "keys.none": "Noch hat keine App einen Schlüssel",
   "keys.noneText":
-    "Mach einen für eine Anwendung, oder lass die Assistenten eines Rechners sich selbst verbinden:",
+    "Mach einen für eine eigene Anwendung; dann steht sie hier, mit ihrer letzten Benutzung.",
   "keys.everybody": "alle Personen",
   "keys.used": "zuletzt benutzt",
   "keys.make": "Schlüssel machen",
@@ -126,11 +127,17 @@ export const settings: Translation["settings"] = {
   "origin.document": "Ein Dokument: was jemand anderes schrieb",
   "origin.import": "Ein Import: was ein anderes Gedächtnis hielt",
 
+  "ways.title": "Einen Assistenten hereinlassen",
+  "ways.machine":
+    "Die Assistenten eines Rechners, etwa Claude, Cursor und VS Code, verbindet dort ein Befehl:",
+  "ways.address": "Jeder andere, der MCP spricht, bekommt die Adresse:",
+
   "people.title": "Personen mit einem Gedächtnis hier",
   "people.name": "Kennung einer Person",
   "people.add": "Hinzufügen",
   "people.added": "Hinzugefügt",
   "people.none": "Noch niemand. Personen erscheinen mit dem Ersten, was über sie gespeichert wird.",
+  "people.since": "zuerst gesehen",
   "people.shown": "gerade gezeigt",
   "people.link": "Anmeldelink",
   "people.look": "Ansehen",
@@ -159,6 +166,7 @@ export const settings: Translation["settings"] = {
   "webhooks.how": "Wie es ging",
   "webhooks.attempts": "Versuche",
   "webhooks.when": "Letzter Versuch",
+  "webhooks.next": "nächster Versuch",
   "webhooks.replay": "Noch einmal senden",
   "webhooks.replayDay": "Alles vom letzten Tag noch einmal senden",
   "webhooks.replayed": "Wieder unterwegs",
@@ -172,7 +180,11 @@ export const settings: Translation["settings"] = {
   "jobs.title": "Arbeit im Hintergrund",
   "jobs.none":
     "Nichts wartet. Hier geschieht das Lernen aus Chats, ihr Benennen und das Aufräumen; was endgültig scheitert, steht hier, damit du es noch einmal versuchen kannst.",
-  "jobs.retried": "Wird noch einmal versucht",
+  "jobs.retried":
+    "{count, plural, one {Wird noch einmal versucht} other {# werden noch einmal versucht}}",
+  "jobs.all": "Alle {count, number} noch einmal versuchen",
+  "jobs.everybody":
+    "Das ist die Arbeit für die gezeigte Person. Was bei irgendwem aufgegeben wurde, versucht noch einmal:",
   "jobs.attempts": "{count, plural, one {einmal versucht} other {# Mal versucht}}",
   "jobs.kind.close": "Einen stillen Chat beenden",
   "jobs.kind.extract": "Aus einem Chat lernen",

@@ -11,7 +11,7 @@ export const shell: Translation["shell"] = {
   copy: "Kopieren",
   copied: "Kopiert",
   retry: "Noch einmal",
-  loading: "Lädt…",
+  loading: "Lädt …",
   search: "Suche",
   more: "Mehr",
   next: "Nächste Schritte",
@@ -72,7 +72,7 @@ export const shell: Translation["shell"] = {
   "palette.commands": "Befehle",
   "palette.memories": "Erinnerungen",
   "palette.none": "Nichts passt",
-  "palette.searching": "Sucht…",
+  "palette.searching": "Sucht …",
 
   "problem.title": "Das hat nicht geklappt",
   "problem.page": "Diese Seite ist kaputt",
@@ -90,8 +90,8 @@ export const shell: Translation["shell"] = {
   "signIn.user": "Person",
   "signIn.userHelp": "Die Kennung, unter der deine Anwendung weiß, wessen Gedächtnis es ist.",
   "signIn.submit": "Anmelden",
-  "signIn.link": "Oder öffne den einmaligen Link, den der Server dir gegeben hat.",
-  "signIn.opening": "Du wirst angemeldet…",
+  "signIn.link": "Oder öffne einen einmaligen Link. Wer den Server betreibt, macht dir einen mit:",
+  "signIn.opening": "Du wirst angemeldet …",
   "signIn.spent": "Dieser Link gilt nicht mehr",
   "signIn.spentText":
     "Ein Link meldet eine Person an, einmal, innerhalb einer Viertelstunde. Bitte um einen neuen.",
@@ -113,5 +113,5 @@ export const shell: Translation["shell"] = {
   "time.never": "nie",
 
   "budget.free": "{count, number} frei",
-  "budget.of": "{used, number} von {limit, number} Token",
+  "budget.of": "{used, number} von {limit, number} Tokens",
 };

@@ -31,7 +31,7 @@ export const insights = {
   asked: "Retrievals",
   "asked.help": "Whole, and those that had to do without a model or the database.",
   byDomain: "Memories by domain",
-  "byDomain.help": "What is known now, by the day it was first saved.",
+  "byDomain.help": "At the end of each day, the largest by name.",
   others: "others",
   whole: "whole",
   degraded: "degraded",

@@ -137,6 +137,17 @@ export const playground = {
   "again.search": "And the ranks:",
   trace: "What the server kept of this",
 
+  test: "Save as test",
+  "test.text":
+    "Keeps this message and what it found in a file, so that you see when it no longer finds it.",
+  "test.find": "What has to be found",
+  "test.nothing":
+    "This message brought no memory into the prompt, so there is nothing that a test could look for.",
+  "test.none": "Choose at least one.",
+  "test.next": "Another case goes into the same file, below the first, from [[case]] on.",
+  "test.unsaid": "A test is asked outside a chat, and of a model with a usual window.",
+  "test.save": "Save {file}",
+
   "compare.on": "Compare",
   "compare.off": "Stop comparing",
   "compare.title": "Compared",
@@ -146,5 +157,6 @@ export const playground = {
   "compare.in": "Lines in the prompt",
   "compare.out": "Left out",
   "compare.only": "Only with {name}",
+  "compare.same": "Both are asked alike: change something about one of them, above.",
   "compare.nothing": "nothing",
 } as const;

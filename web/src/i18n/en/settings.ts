@@ -67,6 +67,7 @@ export const settings = {
   "domains.add": "Add an area",
   "domains.name": "Name",
   "domains.known": "The API knows it as {name}.",
+  "domains.unnamed": "It needs a letter from a to z, for the API’s sake.",
   "domains.guarded": "Sensitive",
   "domains.guardedHelp": "Shut for everybody until they open it themselves.",
   "domains.make": "Add",
@@ -87,7 +88,7 @@ export const settings = {
     "This server listens on this machine only and asks nobody for a key. Keys are for when others are to reach it.",
   "keys.none": "No app has a key yet",
   "keys.noneText":
-    "Make one for an application, or let the assistants on a machine connect by themselves:",
+    "Make one for an application of yours; it is then listed here, with its last use.",
   "keys.everybody": "all people",
   "keys.used": "last used",
   "keys.make": "Make a key",
@@ -121,11 +122,17 @@ export const settings = {
   "origin.document": "A document: what somebody else wrote",
   "origin.import": "An import: what another memory held",
 
+  "ways.title": "Let an assistant in",
+  "ways.machine":
+    "The assistants on a machine, such as Claude, Cursor and VS Code, are connected by one command there:",
+  "ways.address": "Any other that speaks MCP is given the address:",
+
   "people.title": "People with a memory here",
   "people.name": "Id of a person",
   "people.add": "Add",
   "people.added": "Added",
   "people.none": "Nobody yet. People appear with the first thing that is saved about them.",
+  "people.since": "first seen",
   "people.shown": "shown now",
   "people.link": "Sign-in link",
   "people.look": "Look",
@@ -154,6 +161,7 @@ export const settings = {
   "webhooks.how": "How it went",
   "webhooks.attempts": "Tries",
   "webhooks.when": "Last try",
+  "webhooks.next": "next try",
   "webhooks.replay": "Send again",
   "webhooks.replayDay": "Send all of the last day again",
   "webhooks.replayed": "On its way again",
@@ -167,7 +175,10 @@ export const settings = {
   "jobs.title": "Work in the background",
   "jobs.none":
     "Nothing waits. Learning from chats, naming them and tidying up happens here, and what fails for good is listed for you to try again.",
-  "jobs.retried": "It is tried again",
+  "jobs.retried": "{count, plural, one {It is tried again} other {# are tried again}}",
+  "jobs.all": "Try all {count, number} again",
+  "jobs.everybody":
+    "This is the work for the person shown. What was given up for anybody is tried again with",
   "jobs.attempts": "{count, plural, one {tried once} other {tried # times}}",
   "jobs.kind.close": "End a silent chat",
   "jobs.kind.extract": "Learn from a chat",

@@ -88,7 +88,7 @@ export const shell = {
   "signIn.user": "User",
   "signIn.userHelp": "The id under which your application knows whose memory it is.",
   "signIn.submit": "Sign in",
-  "signIn.link": "Or open the one-time link that the server gave you.",
+  "signIn.link": "Or open a one-time link. Whoever runs the server makes one for you with:",
   "signIn.opening": "Signing you in…",
   "signIn.spent": "This link no longer works",
   "signIn.spentText":

@@ -3,6 +3,7 @@ import { Download, Table2 } from "lucide-react";
 import { type ReactNode, useState } from "react";
 import { t } from "../../i18n/index.ts";
 import { IconButton } from "../../ui/icon-button.tsx";
+import { saveFile } from "../../ui/save-file.ts";
 import { Table } from "../../ui/table.tsx";
 import { type Chart, csvOf, dayName, isEmpty } from "./charts.ts";
 import { Plot, Sign } from "./plot.tsx";
@@ -122,9 +123,5 @@ export function Figure({
 }
 
 function download({ name, text }: { name: string; text: string }): void {
-  const link = document.createElement("a");
-  link.href = URL.createObjectURL(new Blob([text], { type: "text/csv;charset=utf-8" }));
-  link.download = `quipu-${name}.csv`;
-  link.click();
-  setTimeout(() => URL.revokeObjectURL(link.href), 1_000);
+  saveFile(`quipu-${name}.csv`, text, "text/csv;charset=utf-8");
 }

@@ -36,7 +36,10 @@ type ChartId =
 
 export type Section = { title: string; charts: Chart[] };
 
-export function sectionsOf(days: readonly Day[]): Section[] {
+/** What a domain is called; as the API has it, if nobody knows better. */
+export type Naming = (domain: string) => string;
+
+export function sectionsOf(days: readonly Day[], naming: Naming = (domain) => domain): Section[] {
   const make = (
     id: ChartId,
     kind: Chart["kind"],
@@ -63,6 +66,7 @@ export function sectionsOf(days: readonly Day[]): Section[] {
           [t("shell.tier.tentative")]: (day) => day.memories.tentative,
           [t("shell.tier.candidate")]: (day) => day.memories.candidate,
         }),
+        byDomain(days, naming),
         make("new", "columns", {
           [t("insights.saved")]: (day) => day.saved,
           [t("insights.learned")]: (day) => day.learned,
@@ -153,40 +157,34 @@ export function ratesOf(days: readonly Day[]): Map<Day, Rates> {
   return rates;
 }
 
-const SHOWN = 3;
+/** As many as can be told apart; the rest is one more. */
+const NAMED = 5;
 
-/** What is known now, by domain and by the day on which it was first saved. */
-export function byDomain(
-  days: readonly string[],
-  memories: readonly { domain?: string | null; created_at: string }[],
-): Chart {
+/** The domains that were largest over these days by name, and everything else together. */
+export function byDomain(days: readonly Day[], naming: Naming): Chart {
   const sizes = new Map<string, number>();
-  for (const { domain } of memories) {
-    if (domain) sizes.set(domain, (sizes.get(domain) ?? 0) + 1);
+  for (const { domain, memories } of days.flatMap((day) => day.domains)) {
+    if (domain) sizes.set(domain, (sizes.get(domain) ?? 0) + memories);
   }
   const largest = [...sizes].sort(([a, m], [b, n]) => n - m || a.localeCompare(b));
-  const names = largest.slice(0, SHOWN).map(([name]) => name);
-  const series = (name: string, own: (domain: string | null | undefined) => boolean): Series => {
-    const saved = memories
-      .filter((one) => own(one.domain))
-      .map((one) => one.created_at.slice(0, 10));
-    saved.sort();
-    let soFar = 0;
-    const values = days.map((day) => {
-      while (soFar < saved.length && (saved[soFar] ?? "") <= day) soFar += 1;
-      return soFar;
-    });
-    return { name, values };
-  };
+  const names = largest.slice(0, NAMED).map(([name]) => name);
+  // Where every domain has its name, what is left has none.
+  const rest = t(largest.length > NAMED ? "insights.others" : "insights.noDomain");
+  const series = (name: string, own: (domain: string | null | undefined) => boolean): Series => ({
+    name,
+    values: days.map((day) =>
+      day.domains.reduce((sum, one) => sum + (own(one.domain) ? one.memories : 0), 0),
+    ),
+  });
   return {
     id: "by-domain",
     title: t("insights.byDomain"),
     help: t("insights.byDomain.help"),
     kind: "columns",
-    days,
+    days: days.map((one) => one.day),
     series: [
-      ...names.map((name) => series(name, (domain) => domain === name)),
-      series(t("insights.others"), (domain) => !domain || !names.includes(domain)),
+      ...names.map((name) => series(naming(name), (domain) => domain === name)),
+      series(rest, (domain) => !domain || !names.includes(domain)),
     ],
     format: count,
   };
@@ -316,7 +314,8 @@ export function top(chart: Chart): number {
       : Math.max(...values);
   });
   const highest = Math.max(0, ...sums);
-  if (highest === 0) return 1;
+  // Half of nothing is nothing, but half of one is half a memory.
+  if (highest === 0) return chart.kind === "columns" ? 2 : 1;
   const power = 10 ** Math.floor(Math.log10(highest));
   const next = STEPS.map((step) => step * power).find((step) => step >= highest - 1e-9);
   // Five memories and a half there never are: whole things get a whole middle.

@@ -4,15 +4,24 @@ import { useState } from "react";
 import { t } from "../../i18n/index.ts";
 import { Table } from "../../ui/table.tsx";
 import { Figure } from "./chart-card.tsx";
-import { count, csv } from "./charts.ts";
+import { count, csv, type Naming } from "./charts.ts";
 import type { Figures } from "./figures.ts";
 
 const MOST = 10;
 
-export function TopDomains({ domains, tables }: { domains: Figures["domains"]; tables: boolean }) {
+export function TopDomains({
+  domains,
+  naming,
+  tables,
+}: {
+  domains: Figures["domains"];
+  naming: Naming;
+  tables: boolean;
+}) {
   const [own, setOwn] = useState<boolean>();
   const table = own ?? tables;
-  const name = (one: Figures["domains"][number]) => one.domain ?? t("insights.noDomain");
+  const name = (one: Figures["domains"][number]) =>
+    one.domain ? naming(one.domain) : t("insights.noDomain");
   const most = Math.max(1, ...domains.map((one) => one.memories));
   return (
     <Figure
@@ -24,7 +33,7 @@ export function TopDomains({ domains, tables }: { domains: Figures["domains"]; t
         name: "domains",
         text: csv([
           [t("insights.domain"), t("insights.memories")],
-          ...domains.map((one) => [one.domain ?? "", String(one.memories)]),
+          ...domains.map((one) => [name(one), String(one.memories)]),
         ]),
       })}
     >
@@ -58,7 +67,7 @@ export function TopDomains({ domains, tables }: { domains: Figures["domains"]; t
                   search={{ domain: one.domain }}
                   className="truncate rounded-sm underline-offset-2 hover:underline"
                 >
-                  {one.domain}
+                  {name(one)}
                 </Link>
               ) : (
                 <span className="truncate text-muted">{name(one)}</span>

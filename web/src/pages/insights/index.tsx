@@ -1,11 +1,10 @@
 /** How a memory grows, is used and is corrected. */
 import { getRouteApi, Link, useNavigate } from "@tanstack/react-router";
 import { ChartNoAxesColumn, CircleCheck, CircleX, Table2 } from "lucide-react";
-import { useMemo, useState } from "react";
+import { useCallback, useMemo, useState } from "react";
 import { ProblemCard } from "../../app/problems.tsx";
 import { useShortcuts } from "../../app/shortcuts.tsx";
-import { useMemories } from "../../data/memories.ts";
-import { select } from "../../data/select.ts";
+import { useDomains } from "../../data/domains.ts";
 import { t } from "../../i18n/index.ts";
 import { Button, buttonClasses } from "../../ui/button.tsx";
 import { Chip } from "../../ui/chip.tsx";
@@ -14,7 +13,7 @@ import { EmptyState } from "../../ui/empty-state.tsx";
 import { Page } from "../../ui/page.tsx";
 import { Skeleton } from "../../ui/skeleton.tsx";
 import { ChartCard } from "./chart-card.tsx";
-import { byDomain, type Headline, headlines, isEmpty, sectionsOf } from "./charts.ts";
+import { type Headline, headlines, isEmpty, sectionsOf } from "./charts.ts";
 import { TopDomains } from "./domains.tsx";
 import { type Figures, useFigures } from "./figures.ts";
 import { Patterns } from "./plot.tsx";
@@ -72,14 +71,12 @@ export default function InsightsPage() {
 }
 
 function Shown({ figures, tables }: { figures: Figures; tables: boolean }) {
-  const { all, complete } = useMemories();
-  const sections = useMemo(() => {
-    const [memory, ...rest] = sectionsOf(figures.days);
-    if (!memory) return rest;
-    const days = figures.days.map((one) => one.day);
-    const domains = complete ? [byDomain(days, select(all, { status: ["active"] }))] : [];
-    return [{ ...memory, charts: [...memory.charts, ...domains] }, ...rest];
-  }, [figures, all, complete]);
+  const { data: domains } = useDomains();
+  const naming = useCallback(
+    (name: string) => domains?.find((one) => one.name === name)?.display_name ?? name,
+    [domains],
+  );
+  const sections = useMemo(() => sectionsOf(figures.days, naming), [figures, naming]);
   // One day for all charts: what happened on it is seen in each of them.
   const [chosen, setChosen] = useState<number | null>(null);
   const last = figures.days.length - 1;
@@ -127,7 +124,12 @@ function Shown({ figures, tables }: { figures: Figures; tables: boolean }) {
               />
             ))}
             {which === 0 && (
-              <TopDomains key={String(tables)} domains={figures.domains} tables={tables} />
+              <TopDomains
+                key={String(tables)}
+                domains={figures.domains}
+                naming={naming}
+                tables={tables}
+              />
             )}
           </div>
         </section>

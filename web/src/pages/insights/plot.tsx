@@ -11,9 +11,10 @@ const HEIGHT = 136;
 const AXIS = 40;
 /** Room above the highest, so that its stroke is whole. */
 const HEAD = 4;
-const FILLS = ["fill-accent", "fill-good", "fill-warn", "fill-strong-line"];
-const STROKES = ["stroke-accent", "stroke-good", "stroke-warn", "stroke-strong-line"];
-const DASHES = [undefined, "6 3", "2 3", "8 2 2 2"];
+/** Columns have six ways to be filled; lines are three at most. */
+const FILLS = ["fill-accent", "fill-good", "fill-warn"];
+const STROKES = ["stroke-accent", "stroke-good", "stroke-warn"];
+const DASHES = [undefined, "6 3", "2 3"];
 
 export function Plot({
   chart,
@@ -166,6 +167,14 @@ export function Patterns() {
         <pattern id="insights-pattern-3" width="4" height="4" patternUnits="userSpaceOnUse">
           <rect width="4" height="4" className="fill-surface" />
           <path d="M0 2H4" strokeWidth="1.2" className="stroke-strong-line" />
+        </pattern>
+        <pattern id="insights-pattern-4" width="4" height="4" patternUnits="userSpaceOnUse">
+          <rect width="4" height="4" className="fill-accent-soft" />
+          <path d="M2 0V4" strokeWidth="1.4" className="stroke-accent" />
+        </pattern>
+        <pattern id="insights-pattern-5" width="6" height="6" patternUnits="userSpaceOnUse">
+          <rect width="6" height="6" className="fill-sunken" />
+          <path d="M3 1V5M1 3H5" strokeWidth="1" className="stroke-strong-line" />
         </pattern>
       </defs>
     </svg>

@@ -178,7 +178,7 @@ function Standing({ memory, when }: { memory: MemoryView; when?: string }) {
         <Tier tier={memory.tier} />
       </span>
       <SourceIcon source={sourceOf(memory)} />
-      <span className="text-[0.8125rem] text-muted md:w-36 md:text-end">
+      <span className="text-[0.8125rem] text-muted md:w-42 md:text-end">
         <Confirmed memory={memory} when={when} />
       </span>
     </span>

@@ -3,7 +3,8 @@ import { type ContextView, QuipuError, type RetrievalView, type SearchAnswer } f
 import { useQuery } from "@tanstack/react-query";
 import { usePreferences } from "../../app/preferences.ts";
 import { useQuipu, useSignIn } from "../../app/sign-in.tsx";
-import { curl, retrieveBody, searchBody } from "./ask.ts";
+import { command } from "../../data/curl.ts";
+import { retrieveBody, searchBody } from "./ask.ts";
 import type { Setting } from "./search.ts";
 
 export interface Answers {
@@ -18,13 +19,15 @@ export function useAnswers(query: string, setting: Setting, wanted = true) {
   const asked = retrieveBody(query, setting, timezone);
   const searched = searchBody(query, setting, timezone);
   return useQuery({
-    queryKey: ["playground", asked, searched],
+    queryKey: ["playground", asked, searched] as const,
     queryFn: async ({ signal }): Promise<Answers> => {
       const context = await quipu.memories.retrieve(asked, { signal });
       const found = await quipu.memories.search(searched, { signal });
       return { context, found };
     },
     enabled: wanted && query !== "",
+    // Another setting for the same message: what is shown stays until there is something new to show.
+    placeholderData: (before, old) => (old?.queryKey[1].query === query ? before : undefined),
     staleTime: Number.POSITIVE_INFINITY,
   });
 }
@@ -46,14 +49,10 @@ export function useTrace(id: string, wanted: boolean) {
 export function useCommands(query: string, setting: Setting): { retrieve: string; search: string } {
   const { user, local } = useSignIn();
   const timezone = useTimezone();
-  const from = {
-    origin: location.origin,
-    user: local && user === "me" ? undefined : user,
-    key: !local,
-  };
+  const from = { user, local };
   return {
-    retrieve: curl("/api/memory/retrieve", retrieveBody(query, setting, timezone), from),
-    search: curl("/api/memory/search", searchBody(query, setting, timezone), from),
+    retrieve: command("/api/memory/retrieve", retrieveBody(query, setting, timezone), from),
+    search: command("/api/memory/search", searchBody(query, setting, timezone), from),
   };
 }
 

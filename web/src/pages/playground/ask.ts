@@ -1,6 +1,6 @@
 /**
- * What is asked of the server and what its answers mean, without a page around it: the two requests, the
- * command that sends the same, and how each memory moved from arm to arm. Pure.
+ * What is asked of the server and what its answers mean, without a page around it: the two requests,
+ * and how each memory moved from arm to arm. Pure.
  */
 import type { ContextView, Retrieve, SearchAnswer, SearchRequest } from "@quipu/client";
 import type { Setting } from "./search.ts";
@@ -48,25 +48,6 @@ function whole<T extends object>(body: T): T {
   return Object.fromEntries(Object.entries(body).filter(([, value]) => value !== undefined)) as T;
 }
 
-/** The command that asks the same. With a key its name stands in, never the key itself. */
-export function curl(
-  path: string,
-  body: object,
-  from: { origin: string; user?: string; key?: boolean },
-): string {
-  const lines = [`curl ${from.origin}${path}`];
-  if (from.key) lines.push(`  -H "Authorization: Bearer $QUIPU_KEY"`);
-  if (from.user) lines.push(`  -H ${quoted(`X-Quipu-User: ${from.user}`)}`);
-  lines.push("  -H 'content-type: application/json'");
-  lines.push(`  -d ${quoted(JSON.stringify(body))}`);
-  return lines.join(" \\\n");
-}
-
-/** One word for a shell, whatever is in it. */
-function quoted(text: string): string {
-  return `'${text.replaceAll("'", "'\\''")}'`;
-}
-
 export type Outcome =
   | { kind: "in"; mark: string }
   | { kind: "baseline"; mark: string }
@@ -74,11 +55,19 @@ export type Outcome =
   /** Retrieve had not asked for it: other settings, or the message calls for less. */
   | { kind: "unasked" };
 
+/** The place of a turn: its chat, and its number there. */
+export interface Said {
+  session: string;
+  turn: number;
+}
+
 /** A memory or a turn on its way through the arms. */
 export interface Row {
   id: string;
   what: "memory" | "turn";
   text: string;
+  /** Where a turn was said. */
+  said?: Said;
   /** Its rank and score with each arm that found it. */
   arms: ReadonlyMap<string, { rank: number; score: number }>;
   fused: number;
@@ -114,7 +103,10 @@ export function rowsOf(found: SearchAnswer, context: ContextView): Row[] {
     ...found.memories.map((one, at) =>
       row(one.memory.id, "memory", one.memory.content, one.why, at),
     ),
-    ...found.turns.map((one, at) => row(one.turn.id, "turn", one.turn.content, one.why, at)),
+    ...found.turns.map(({ turn, why }, at) => ({
+      ...row(turn.id, "turn", turn.content, why, at),
+      said: { session: turn.session_id, turn: turn.number },
+    })),
   ];
 }
 

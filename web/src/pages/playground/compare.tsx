@@ -51,6 +51,9 @@ export function Compared({ query, a, b }: { query: string; a: Setting; b: Settin
           ]}
         />
         <div className="grid content-start gap-x-6 gap-y-3 p-4 max-lg:border-t max-lg:sm:grid-cols-2 lg:border-s">
+          {JSON.stringify(a) === JSON.stringify(b) && (
+            <p className="text-muted sm:col-span-2 lg:col-span-1">{t("playground.compare.same")}</p>
+          )}
           <Only name={NAMES[0]} lines={onlyIn(one, two)} />
           <Only name={NAMES[1]} lines={onlyIn(two, one)} />
         </div>

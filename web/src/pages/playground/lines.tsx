@@ -1,5 +1,4 @@
 /** The lines that went into the prompt, and what was left out and why. */
-import type { ContextView } from "@quipu/client";
 import { Link } from "@tanstack/react-router";
 import { useState } from "react";
 import { useMemories } from "../../data/memories.ts";
@@ -9,11 +8,12 @@ import { Button } from "../../ui/button.tsx";
 import { Card } from "../../ui/card.tsx";
 import { Force } from "../../ui/standing.tsx";
 import type { Answers } from "./answers.ts";
-import { type Left, leftOut } from "./ask.ts";
-import { figure, reasonWords } from "./ranks.tsx";
+import { type Left, leftOut, type Said } from "./ask.ts";
+import { figure, reasonWords, TurnLink } from "./ranks.tsx";
 
 /** Every line of both parts, in the order of the prompt, under its mark. */
-export function WentIn({ context }: { context: ContextView }) {
+export function WentIn({ context, found }: Answers) {
+  const turns = placesOf(found);
   const lines = [...context.baseline.citations, ...context.dynamic.citations];
   const hard = new Set(context.hard.map((line) => line.mark));
   return (
@@ -39,7 +39,7 @@ export function WentIn({ context }: { context: ContextView }) {
                       {line.text}
                     </Link>
                   ) : (
-                    line.text
+                    <Turn said={turns.get(line.turn_id ?? "")}>{line.text}</Turn>
                   )}
                 </span>
                 <span className="text-[0.8125rem] text-muted">{line.section}</span>
@@ -63,6 +63,7 @@ export function LeftOut({ context, found }: Answers) {
     ...found.memories.map(({ memory }) => [memory.id, memory.content] as const),
     ...found.turns.map(({ turn }) => [turn.id, turn.content] as const),
   ]);
+  const turns = placesOf(found);
   const left = leftOut(context);
   const out = left.filter((one) => !one.mark);
   const shown = all ? left : out.slice(0, FIRST);
@@ -71,7 +72,12 @@ export function LeftOut({ context, found }: Answers) {
       {shown.length === 0 && <p className="p-4 text-muted">{t("playground.out.none")}</p>}
       <ul className="divide-y divide-line">
         {shown.map((one) => (
-          <LeftRow key={one.id} left={one} text={words.get(one.id) ?? byId.get(one.id)?.content} />
+          <LeftRow
+            key={one.id}
+            left={one}
+            text={words.get(one.id) ?? byId.get(one.id)?.content}
+            said={turns.get(one.id)}
+          />
         ))}
       </ul>
       {left.length > Math.min(out.length, FIRST) && (
@@ -85,7 +91,7 @@ export function LeftOut({ context, found }: Answers) {
   );
 }
 
-function LeftRow({ left, text = left.id }: { left: Left; text?: string }) {
+function LeftRow({ left, text = left.id, said }: { left: Left; text?: string; said?: Said }) {
   return (
     <li className="flex items-start gap-3 px-4 py-2">
       <span className="flex min-w-0 flex-1 flex-col gap-0.5">
@@ -99,7 +105,7 @@ function LeftRow({ left, text = left.id }: { left: Left; text?: string }) {
               {text}
             </Link>
           ) : (
-            text
+            <Turn said={said}>{text}</Turn>
           )}
         </span>
         <span className="text-[0.8125rem] text-muted">
@@ -112,6 +118,17 @@ function LeftRow({ left, text = left.id }: { left: Left; text?: string }) {
       <Figures relevance={left.relevance} />
     </li>
   );
+}
+
+/** Where the turns that were found were said. */
+function placesOf(found: Answers["found"]): Map<string, Said> {
+  return new Map(
+    found.turns.map(({ turn }) => [turn.id, { session: turn.session_id, turn: turn.number }]),
+  );
+}
+
+function Turn({ said, children }: { said: Said | undefined; children: string }) {
+  return said ? <TurnLink said={said}>{children}</TurnLink> : children;
 }
 
 function Figures({ tokens, relevance }: { tokens?: number; relevance?: number | null }) {

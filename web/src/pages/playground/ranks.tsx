@@ -8,7 +8,7 @@ import { known, locale, t } from "../../i18n/index.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { classes } from "../../ui/classes.ts";
 import { type Column, Table } from "../../ui/table.tsx";
-import type { Outcome, Row } from "./ask.ts";
+import type { Outcome, Row, Said } from "./ask.ts";
 
 /** Pixels: the height of a rank, the way from arm to arm, and the room beside the first and the last. */
 const WIDE = { lane: 32, step: 68, edge: 30 };
@@ -19,10 +19,14 @@ interface Stage {
   rank: (row: Row) => number | undefined;
 }
 
-function stages(): Stage[] {
+/** Where vectors were compared with nothing, the words have their room. */
+function stages(rows: readonly Row[]): Stage[] {
+  const vectors = rows.some((row) => row.arms.has("vector"));
   return [
     { name: t("playground.stage.keyword"), rank: (row) => row.arms.get("keyword")?.rank },
-    { name: t("playground.stage.vector"), rank: (row) => row.arms.get("vector")?.rank },
+    ...(vectors
+      ? [{ name: t("playground.stage.vector"), rank: (row: Row) => row.arms.get("vector")?.rank }]
+      : []),
     { name: t("playground.stage.fused"), rank: (row) => row.fused },
     { name: t("playground.stage.reranked"), rank: (row) => row.last },
   ];
@@ -44,7 +48,7 @@ export function Ranks({
 /** Lines from arm to arm. Whatever ranks below the last lane is on the lane under it, with its number. */
 function RankLines({ label, rows }: { label: string; rows: readonly Row[] }) {
   const [near, setNear] = useState<string>();
-  const columns = stages();
+  const columns = stages(rows);
   const narrow = useNarrow();
   const { lane, step, edge } = narrow ? NARROW : WIDE;
   const width = edge * 2 + step * (columns.length - 1);
@@ -252,7 +256,7 @@ export function RowName({
   row,
   wrap,
 }: {
-  row: { id: string; what: "memory" | "turn"; text: string };
+  row: Pick<Row, "id" | "what" | "text" | "said">;
   wrap?: boolean;
 }): ReactNode {
   const look = classes(
@@ -262,7 +266,7 @@ export function RowName({
   if (row.what === "turn") {
     return (
       <span dir="auto" className={look} title={row.text}>
-        {row.text}
+        {row.said ? <TurnLink said={row.said}>{row.text}</TurnLink> : row.text}
       </span>
     );
   }
@@ -275,6 +279,19 @@ export function RowName({
       className={classes(look, "underline-offset-2 hover:underline")}
     >
       {row.text}
+    </Link>
+  );
+}
+
+/** What was said, which leads to where it was. */
+export function TurnLink({ said, children }: { said: Said; children: ReactNode }) {
+  return (
+    <Link
+      to="/sources"
+      search={{ view: "chats", ...said }}
+      className="rounded-sm underline-offset-2 hover:underline"
+    >
+      {children}
     </Link>
   );
 }

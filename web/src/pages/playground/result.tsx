@@ -1,6 +1,7 @@
 /** Everything about one answer: the verdict, the way there, the prompt, and how to ask the same again. */
 import { ChevronRight, Search, SearchX } from "lucide-react";
 import { type ReactNode, useState } from "react";
+import { usePreferences } from "../../app/preferences.ts";
 import { ProblemCard } from "../../app/problems.tsx";
 import { known, t } from "../../i18n/index.ts";
 import { Badge } from "../../ui/badge.tsx";
@@ -9,12 +10,13 @@ import { Card } from "../../ui/card.tsx";
 import { classes } from "../../ui/classes.ts";
 import { Snippet } from "../../ui/snippet.tsx";
 import { Spinner } from "../../ui/spinner.tsx";
-import { Time } from "../../ui/time.tsx";
+import { day, Time } from "../../ui/time.tsx";
 import { type Answers, useAnswers, useCommands, useTrace } from "./answers.ts";
 import { leftOut, rowsOf, STAGES, total, verdict } from "./ask.ts";
 import { LeftOut, WentIn } from "./lines.tsx";
 import { Prompt } from "./prompt.tsx";
 import { figure, Ranks } from "./ranks.tsx";
+import { SaveTest } from "./save-test.tsx";
 import type { Setting } from "./search.ts";
 
 export function Result({
@@ -33,7 +35,7 @@ export function Result({
   table: boolean;
   onTable: (table: boolean) => void;
 }) {
-  const { data, error, refetch, isFetching } = useAnswers(query, setting);
+  const { data, error, refetch, isFetching, isPlaceholderData } = useAnswers(query, setting);
   if (error) return <ProblemCard error={error} retry={() => void refetch()} />;
   if (!data) return <Running />;
   const ranks = <RanksCard {...data} setting={setting} table={table} onTable={onTable} />;
@@ -44,6 +46,7 @@ export function Result({
       className={classes(
         "grid min-w-0 items-start gap-4",
         !narrow && "xl:grid-cols-[minmax(0,1fr)_minmax(0,1fr)]",
+        isPlaceholderData && "opacity-60",
       )}
     >
       <div className={classes("flex min-w-0 flex-col gap-4", !narrow && "xl:col-span-2")}>
@@ -57,8 +60,8 @@ export function Result({
       </div>
       <div className="flex min-w-0 flex-col gap-4">
         <Prompt context={data.context} window={setting.window} />
-        <WentIn context={data.context} />
-        <Again query={query} setting={setting} id={data.context.retrieval_id} />
+        <WentIn {...data} />
+        <Again {...data} query={query} setting={setting} keyed={!narrow} />
       </div>
     </section>
   );
@@ -115,17 +118,14 @@ function Verdict({ context, found, name }: Answers & { name?: string }) {
           </Said>
           {context.times.length > 0 && (
             <Said name={t("playground.times")}>
-              {context.times.map((one) => (
-                <span key={one.words} className="inline-flex flex-wrap items-baseline gap-1.5">
+              {timesOf(context).map((one) => (
+                <span
+                  key={`${one.words} ${one.from}`}
+                  className="inline-flex flex-wrap items-baseline gap-1.5"
+                >
                   <bdi>“{one.words}”</bdi>
                   <span className="text-[0.8125rem] text-muted">
-                    <Time at={one.from} absolute />
-                    {one.until && (
-                      <>
-                        {" – "}
-                        <Time at={one.until} absolute />
-                      </>
-                    )}
+                    <Span {...one} />
                   </span>
                 </span>
               ))}
@@ -152,6 +152,32 @@ function Verdict({ context, found, name }: Answers & { name?: string }) {
         </dl>
       </div>
     </Card>
+  );
+}
+
+/** What was said twice is told once. */
+function timesOf({ times }: Answers["context"]): Answers["context"]["times"] {
+  return [...new Map(times.map((one) => [`${one.words} ${one.from}`, one])).values()];
+}
+
+/** From when to when; whole days by their dates alone. */
+function Span({ from, until }: { from: string; until?: string | null }) {
+  const { timeZone } = usePreferences();
+  const midnight = (at: string) => day(at, timeZone) !== day(Date.parse(at) - 1, timeZone);
+  if (until && midnight(from) && midnight(until)) {
+    const [first, last] = [day(from, timeZone), day(Date.parse(until) - 1, timeZone)];
+    return first === last ? first : `${first} – ${last}`;
+  }
+  return (
+    <>
+      <Time at={from} absolute />
+      {until && (
+        <>
+          {" – "}
+          <Time at={until} absolute />
+        </>
+      )}
+    </>
   );
 }
 
@@ -242,13 +268,13 @@ export function milliseconds(value: number): string {
   return t("playground.ms", { value: figure(value, value < 10 ? 3 : 1) });
 }
 
-/** The commands that ask the same, and what the server kept of this answer. */
-function Again({ query, setting, id }: { query: string; setting: Setting; id: string }) {
-  const commands = useCommands(query, setting);
+/** The commands that ask the same, the test that they stay answered so, and what the server kept of this answer. */
+function Again(props: Answers & { query: string; setting: Setting; keyed: boolean }) {
+  const commands = useCommands(props.query, props.setting);
   const [open, setOpen] = useState(false);
-  const trace = useTrace(id, open);
+  const trace = useTrace(props.context.retrieval_id, open);
   return (
-    <Card title={t("playground.again")}>
+    <Card title={t("playground.again")} actions={<SaveTest {...props} />}>
       <div className="flex flex-col gap-3">
         <Snippet code={commands.retrieve} />
         <p className="text-[0.8125rem] text-muted">{t("playground.again.search")}</p>

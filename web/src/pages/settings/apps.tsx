@@ -6,6 +6,7 @@ import { useState } from "react";
 import { ProblemCard, sentenceOf } from "../../app/problems.tsx";
 import { useShortcuts } from "../../app/shortcuts.tsx";
 import { useQuipu, useSignIn } from "../../app/sign-in.tsx";
+import { command } from "../../data/curl.ts";
 import { known, t } from "../../i18n/index.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { Button } from "../../ui/button.tsx";
@@ -62,14 +63,17 @@ export function Apps() {
       }
     >
       {signIn.local && <p className="border-b px-4 py-3 text-muted">{t("settings.keys.local")}</p>}
-      {keys.error && <ProblemCard error={keys.error} retry={() => void keys.refetch()} />}
+      {keys.error && (
+        <div className="p-3">
+          <ProblemCard error={keys.error} retry={() => void keys.refetch()} />
+        </div>
+      )}
       {keys.isPending && <Skeleton />}
       {keys.data?.length === 0 && (
         <EmptyState
           icon={<KeyRound size={20} aria-hidden />}
           title={t("settings.keys.none")}
           text={t("settings.keys.noneText")}
-          snippet="quipu connect"
         />
       )}
       <ul className="divide-y divide-line">
@@ -155,6 +159,6 @@ function originWords(origin: string): string {
 }
 
 function tryIt(made: IssuedView | undefined): string {
-  const user = made?.user ? "" : ` -H "X-Quipu-User: alice"`;
-  return `curl ${location.origin}/api/memory -H "Authorization: Bearer ${made?.secret ?? ""}"${user}`;
+  const user = made?.user ? undefined : "alice";
+  return command("/api/memory", undefined, { user, key: made?.secret });
 }

@@ -1,6 +1,6 @@
 /** What a webhook was told of: what arrived, what waits, what was given up, and sending it again. */
 import { useQuery, useQueryClient } from "@tanstack/react-query";
-import { sentenceOf } from "../../app/problems.tsx";
+import { ProblemCard, sentenceOf } from "../../app/problems.tsx";
 import { useQuipu } from "../../app/sign-in.tsx";
 import { known, t } from "../../i18n/index.ts";
 import { Badge } from "../../ui/badge.tsx";
@@ -17,22 +17,14 @@ export function Deliveries({ webhook }: { webhook: string }) {
   const quipu = useQuipu();
   const queries = useQueryClient();
   const key = ["deliveries", webhook];
-  const path = { id: webhook };
   const deliveries = useQuery({
     queryKey: key,
-    queryFn: async ({ signal }) =>
-      (
-        await quipu.request("GET", "/api/webhooks/{id}/deliveries", {
-          path,
-          query: { limit: 50 },
-          signal,
-        })
-      ).data,
+    queryFn: ({ signal }) => quipu.webhooks.deliveries(webhook, { limit: 50 }, { signal }),
     refetchInterval: 5_000,
   });
   const replay = async (body: { delivery?: string; since?: string }) => {
     try {
-      await quipu.request("POST", "/api/webhooks/{id}/replay", { path, body });
+      await quipu.webhooks.replay(webhook, body);
       showToast({ text: t("settings.webhooks.replayed") });
     } catch (error) {
       showToast({ text: sentenceOf(error), tone: "bad" });
@@ -40,6 +32,9 @@ export function Deliveries({ webhook }: { webhook: string }) {
     await queries.invalidateQueries({ queryKey: key });
   };
   if (deliveries.isPending) return <Skeleton rows={2} />;
+  if (deliveries.error) {
+    return <ProblemCard error={deliveries.error} retry={() => void deliveries.refetch()} />;
+  }
   const words = (value: string) => {
     const word = `settings.webhooks.state.${value}`;
     return known(word) ? t(word) : value;
@@ -56,15 +51,30 @@ export function Deliveries({ webhook }: { webhook: string }) {
               {
                 key: "verb",
                 title: t("settings.webhooks.what"),
-                cell: (one) => `${one.verb} · ${one.user}`,
+                cell: (one) => (
+                  <>
+                    {one.verb}
+                    <bdi className="block text-[0.8125rem] text-muted">{one.user}</bdi>
+                  </>
+                ),
               },
               {
                 key: "state",
                 title: t("settings.webhooks.how"),
                 cell: (one) => (
-                  <Badge tone={TONES[one.state as keyof typeof TONES] ?? "plain"}>
-                    {words(one.state)} {one.status ?? ""}
-                  </Badge>
+                  <>
+                    <Badge tone={TONES[one.state as keyof typeof TONES] ?? "plain"}>
+                      {words(one.state)} {one.status ?? ""}
+                    </Badge>
+                    <span className="block text-[0.8125rem] text-muted">
+                      {one.error}
+                      {one.next_at && (
+                        <span className="block">
+                          {t("settings.webhooks.next")} <Time at={one.next_at} />
+                        </span>
+                      )}
+                    </span>
+                  </>
                 ),
               },
               {

@@ -38,7 +38,11 @@ export function Domains() {
       }
     >
       <p className="border-b px-4 py-3 text-muted">{t("settings.domains.text")}</p>
-      {domains.error && <ProblemCard error={domains.error} retry={() => void domains.refetch()} />}
+      {domains.error && (
+        <div className="p-3">
+          <ProblemCard error={domains.error} retry={() => void domains.refetch()} />
+        </div>
+      )}
       {domains.isPending && <Skeleton />}
       <ul className="divide-y divide-line">
         {domains.data?.map((domain) => (
@@ -126,7 +130,7 @@ function Domain({ domain }: { domain: DomainView }) {
         )}
       </div>
       {open && (
-        <div className="w-60 max-sm:w-full">
+        <div className="w-72 max-sm:w-full">
           <Select
             label={t("settings.domains.admission", { name })}
             value={chosen}
@@ -159,7 +163,9 @@ function AddDomain({
   const name = title
     .trim()
     .toLowerCase()
+    .replaceAll("ß", "ss")
     .normalize("NFKD")
+    .replace(/\p{M}/gu, "")
     .replace(/[^a-z0-9]+/g, "-")
     .replace(/^[-0-9]+|-+$/g, "");
   const submit = async (event: FormEvent) => {
@@ -173,6 +179,7 @@ function AddDomain({
       await queries.invalidateQueries({ queryKey: ["domains"] });
       onOpenChange(false);
       setTitle("");
+      setGuarded(false);
     } catch (error) {
       showToast({ text: sentenceOf(error), tone: "bad" });
     }
@@ -183,6 +190,7 @@ function AddDomain({
         <Field
           label={t("settings.domains.name")}
           help={name && t("settings.domains.known", { name })}
+          error={title.trim() && !name && t("settings.domains.unnamed")}
         >
           <Input value={title} onChange={(event) => setTitle(event.target.value)} required />
         </Field>

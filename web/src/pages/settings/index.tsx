@@ -11,6 +11,7 @@ import { Look } from "./look.tsx";
 import { People } from "./people.tsx";
 import { Policy } from "./policy.tsx";
 import { SETTINGS_TABS, type SettingsTab } from "./search.ts";
+import { WaysIn } from "./ways-in.tsx";
 import { Webhooks } from "./webhooks.tsx";
 
 const route = getRouteApi("/settings");
@@ -40,7 +41,12 @@ export default function SettingsPage() {
               <Domains />
             </>
           )}
-          {tab === "apps" && <Apps />}
+          {tab === "apps" && (
+            <>
+              <Apps />
+              <WaysIn />
+            </>
+          )}
           {tab === "people" && <People />}
           {tab === "webhooks" && <Webhooks />}
           {tab === "jobs" && <Jobs />}

@@ -1,8 +1,11 @@
 /** What waits to be done in the background, and what was given up and can be tried again. */
 import type { JobView } from "@quipu/client";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import { useState } from "react";
 import { ProblemCard, sentenceOf } from "../../app/problems.tsx";
-import { useQuipu } from "../../app/sign-in.tsx";
+import { useQuipu, useSignIn } from "../../app/sign-in.tsx";
+import { useSessions } from "../../data/sessions.ts";
 import { known, t } from "../../i18n/index.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { Button } from "../../ui/button.tsx";
@@ -16,64 +19,121 @@ const TONES = { dead: "bad", running: "accent", waiting: "plain" } as const;
 
 export function Jobs() {
   const quipu = useQuipu();
+  const signIn = useSignIn();
   const queries = useQueryClient();
+  const [busy, setBusy] = useState(false);
   const jobs = useQuery({
     queryKey: ["jobs"],
     queryFn: ({ signal }) => quipu.learning.jobs({ signal }),
     refetchInterval: OFTEN,
   });
-  const retry = async (job: JobView) => {
+  const retry = async (some: readonly JobView[]) => {
+    setBusy(true);
     try {
-      await quipu.learning.retry(job.id);
-      showToast({ text: t("settings.jobs.retried") });
+      for (const job of some) await quipu.learning.retry(job.id);
+      showToast({ text: t("settings.jobs.retried", { count: some.length }) });
     } catch (error) {
       showToast({ text: sentenceOf(error), tone: "bad" });
     }
     await queries.invalidateQueries({ queryKey: ["jobs"] });
+    setBusy(false);
   };
-  const words = (prefix: "kind" | "state", value: string) => {
-    const key = `settings.jobs.${prefix}.${value}`;
-    return known(key) ? t(key) : value;
-  };
+  const dead = jobs.data?.filter((job) => job.state === "dead") ?? [];
   return (
-    <Card flush title={t("settings.jobs.title")}>
-      {jobs.error && <ProblemCard error={jobs.error} retry={() => void jobs.refetch()} />}
+    <Card
+      flush
+      title={t("settings.jobs.title")}
+      actions={
+        dead.length > 1 && (
+          <Button small busy={busy} onClick={() => void retry(dead)}>
+            {t("settings.jobs.all", { count: dead.length })}
+          </Button>
+        )
+      }
+    >
+      {jobs.error && (
+        <div className="p-3">
+          <ProblemCard error={jobs.error} retry={() => void jobs.refetch()} />
+        </div>
+      )}
       {jobs.isPending && <Skeleton rows={3} />}
       {jobs.data?.length === 0 && (
         <p className="max-w-prose p-4 text-muted">{t("settings.jobs.none")}</p>
       )}
       <ul aria-label={t("settings.jobs.title")} className="divide-y divide-line">
         {jobs.data?.map((job) => (
-          <li key={job.id} className="flex flex-wrap items-center gap-x-4 gap-y-1 px-4 py-2.5">
-            <div className="min-w-0 flex-1 basis-64">
-              <div className="flex flex-wrap items-center gap-2">
-                {words("kind", job.kind)}
-                <Badge tone={TONES[job.state as keyof typeof TONES] ?? "plain"}>
-                  {words("state", job.state)}
-                </Badge>
-                {job.attempts > 0 && (
-                  <span className="text-[0.8125rem] text-muted">
-                    {t("settings.jobs.attempts", { count: job.attempts })}
-                  </span>
-                )}
-              </div>
-              {job.last_error && (
-                <div dir="auto" className="text-[0.8125rem] text-muted">
-                  {job.last_error}
-                </div>
-              )}
-            </div>
-            <span className="text-[0.8125rem] text-muted">
-              <Time at={job.state === "waiting" ? job.run_at : job.queued_at} />
-            </span>
-            {job.state === "dead" && (
-              <Button small onClick={() => void retry(job)}>
-                {t("shell.retry")}
-              </Button>
-            )}
-          </li>
+          <Job key={job.id} job={job} onRetry={() => void retry([job])} />
         ))}
       </ul>
+      {signIn.admin && (
+        <p className="border-t px-4 py-3 text-[0.8125rem] text-muted">
+          {t("settings.jobs.everybody")} <code className="font-mono">quipu doctor --fix</code>
+        </p>
+      )}
     </Card>
   );
+}
+
+function Job({ job, onRetry }: { job: JobView; onRetry: () => void }) {
+  return (
+    <li
+      tabIndex={-1}
+      className="flex flex-wrap items-center gap-x-4 gap-y-1 px-4 py-2.5 -outline-offset-2"
+    >
+      <div className="min-w-0 flex-1 basis-64">
+        <div className="flex flex-wrap items-center gap-2">
+          {words("kind", job.kind)}
+          <Badge tone={TONES[job.state as keyof typeof TONES] ?? "plain"}>
+            {words("state", job.state)}
+          </Badge>
+          {job.attempts > 0 && (
+            <span className="text-[0.8125rem] text-muted">
+              {t("settings.jobs.attempts", { count: job.attempts })}
+            </span>
+          )}
+        </div>
+        {job.session_id && <Chat session={job.session_id} />}
+        {job.last_error && (
+          <div dir="auto" className="text-[0.8125rem] text-muted">
+            {job.last_error}
+          </div>
+        )}
+      </div>
+      <span className="text-[0.8125rem] text-muted">
+        <Time at={job.state === "waiting" ? job.run_at : job.queued_at} />
+      </span>
+      {job.state === "dead" && (
+        <Button
+          small
+          onClick={(event) => {
+            // The button goes; who came by keyboard stays at this job.
+            event.currentTarget.closest("li")?.focus();
+            onRetry();
+          }}
+        >
+          {t("shell.retry")}
+        </Button>
+      )}
+    </li>
+  );
+}
+
+/** Which chat it is about. */
+function Chat({ session }: { session: string }) {
+  const sessions = useSessions();
+  const title = sessions.data?.find((one) => one.id === session)?.title;
+  return (
+    <Link
+      to="/sources"
+      search={{ view: "chats", session }}
+      className="block max-w-full truncate text-[0.8125rem] text-muted underline-offset-2 hover:underline"
+    >
+      <bdi>{title ?? session}</bdi>
+    </Link>
+  );
+}
+
+function words(prefix: "kind" | "state", value: string): string {
+  const key = `settings.jobs.${prefix}.${value}`;
+  return known(key) ? t(key) : value;
 }

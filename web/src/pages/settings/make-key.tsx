@@ -1,18 +1,19 @@
 /** Making a key: whose memory it is for, what it may do, how far its words are trusted, how long it lasts. */
-import { Checkbox } from "@base-ui/react/checkbox";
 import type { IssuedView } from "@quipu/client";
 import { useQueryClient } from "@tanstack/react-query";
-import { Check } from "lucide-react";
 import { type FormEvent, useId, useState } from "react";
 import { ProblemCard } from "../../app/problems.tsx";
 import { useQuipu } from "../../app/sign-in.tsx";
 import { t } from "../../i18n/index.ts";
 import { Button } from "../../ui/button.tsx";
+import { Checkbox } from "../../ui/checkbox.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
 import { Field, Input } from "../../ui/field.tsx";
 import { Select } from "../../ui/select.tsx";
 
 const MAY = ["read", "write", "propose", "erase", "admin"] as const;
+/** What most apps need, and no more. */
+const USUAL: readonly string[] = ["read", "write", "propose"];
 const ORIGINS = ["assistant", "user_said", "tool", "document", "import"] as const;
 const DAYS = ["0", "30", "90", "365"] as const;
 const DAY = 86_400_000;
@@ -31,7 +32,7 @@ export function MakeKey({
   const form = useId();
   const [name, setName] = useState("");
   const [user, setUser] = useState("");
-  const [may, setMay] = useState<readonly string[]>(["read", "write", "propose"]);
+  const [may, setMay] = useState<readonly string[]>(USUAL);
   const [origin, setOrigin] = useState<string>("assistant");
   const [days, setDays] = useState<string>("0");
   const [busy, setBusy] = useState(false);
@@ -51,8 +52,12 @@ export function MakeKey({
       });
       onOpenChange(false);
       onMade(made);
+      // The next one begins with as little as this one did.
       setName("");
       setUser("");
+      setMay(USUAL);
+      setOrigin("assistant");
+      setDays("0");
       await queries.invalidateQueries({ queryKey: ["keys"] });
     } catch (refused) {
       setError(refused);
@@ -94,7 +99,12 @@ export function MakeKey({
         <fieldset className="flex flex-col gap-1">
           <legend className="pb-1 font-medium">{t("settings.keys.may")}</legend>
           {MAY.map((one) => (
-            <May key={one} one={one} checked={may.includes(one)} onChange={() => toggle(one)} />
+            <Checkbox
+              key={one}
+              label={t(`settings.may.${one}`)}
+              checked={may.includes(one)}
+              onChange={() => toggle(one)}
+            />
           ))}
         </fieldset>
         <div className="flex flex-col gap-1.5">
@@ -123,32 +133,5 @@ export function MakeKey({
         </div>
       </form>
     </Dialog>
-  );
-}
-
-function May({
-  one,
-  checked,
-  onChange,
-}: {
-  one: (typeof MAY)[number];
-  checked: boolean;
-  onChange: () => void;
-}) {
-  const id = useId();
-  return (
-    <div className="flex min-h-7 items-center gap-2.5">
-      <Checkbox.Root
-        checked={checked}
-        onCheckedChange={onChange}
-        aria-labelledby={id}
-        className="flex size-6 shrink-0 items-center justify-center rounded-[0.3125rem] border border-strong-line bg-surface data-[checked]:border-transparent data-[checked]:bg-accent"
-      >
-        <Checkbox.Indicator className="text-on-accent">
-          <Check size={14} aria-hidden />
-        </Checkbox.Indicator>
-      </Checkbox.Root>
-      <span id={id}>{t(`settings.may.${one}`)}</span>
-    </div>
   );
 }

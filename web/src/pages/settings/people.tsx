@@ -61,7 +61,11 @@ export function People() {
           {t("settings.people.add")}
         </Button>
       </form>
-      {users.error && <ProblemCard error={users.error} retry={() => void users.refetch()} />}
+      {users.error && (
+        <div className="p-3">
+          <ProblemCard error={users.error} retry={() => void users.refetch()} />
+        </div>
+      )}
       {users.isPending && <Skeleton />}
       {users.data && all.length === 0 && (
         <p className="p-4 text-muted">{t("settings.people.none")}</p>
@@ -79,7 +83,7 @@ export function People() {
               )}
             </span>
             <span className="text-[0.8125rem] text-muted">
-              <Time at={one.created_at} />
+              {t("settings.people.since")} <Time at={one.created_at} />
             </span>
             <span className="flex gap-1">
               {!signIn.local && (
@@ -90,13 +94,15 @@ export function People() {
                   {t("settings.people.link")}
                 </Button>
               )}
-              <Button
-                small
-                look="quiet"
-                onClick={() => void lookAt(signIn, one.user).catch(failed)}
-              >
-                {t("settings.people.look")}
-              </Button>
+              {one.user !== signIn.user && (
+                <Button
+                  small
+                  look="quiet"
+                  onClick={() => void lookAt(signIn, one.user).catch(failed)}
+                >
+                  {t("settings.people.look")}
+                </Button>
+              )}
             </span>
           </li>
         ))}

@@ -159,7 +159,7 @@ export function Row({
         <div className="font-medium">{label}</div>
         {help && <div className="text-[0.8125rem] text-muted">{help}</div>}
       </div>
-      <div className="w-60 max-sm:w-full">{children}</div>
+      <div className="w-72 max-sm:w-full">{children}</div>
     </div>
   );
 }

@@ -29,14 +29,13 @@ export function Webhooks() {
   const [error, setError] = useState<unknown>();
   const webhooks = useQuery({
     queryKey: KEY,
-    queryFn: async ({ signal }) => (await quipu.request("GET", "/api/webhooks", { signal })).data,
+    queryFn: ({ signal }) => quipu.webhooks.list({ signal }),
   });
   const add = async (event: FormEvent) => {
     event.preventDefault();
     setError(undefined);
     try {
-      const body = { url: url.trim() };
-      setMade(await quipu.request("POST", "/api/webhooks", { body }));
+      setMade(await quipu.webhooks.create({ url: url.trim() }));
       setUrl("");
       await queries.invalidateQueries({ queryKey: KEY });
     } catch (refused) {
@@ -68,7 +67,9 @@ export function Webhooks() {
         )}
       </form>
       {webhooks.error && (
-        <ProblemCard error={webhooks.error} retry={() => void webhooks.refetch()} />
+        <div className="p-3">
+          <ProblemCard error={webhooks.error} retry={() => void webhooks.refetch()} />
+        </div>
       )}
       {webhooks.isPending && <Skeleton rows={2} />}
       {webhooks.data?.length === 0 && (
@@ -102,7 +103,7 @@ function WebhookRow({ webhook }: { webhook: WebhookView }) {
   const [shown, setShown] = useState(false);
   const [leaving, setLeaving] = useState(false);
   const [busy, setBusy] = useState(false);
-  const path = { id: webhook.id };
+  const { id } = webhook;
   const during = async (work: () => Promise<unknown>) => {
     try {
       await work();
@@ -114,7 +115,7 @@ function WebhookRow({ webhook }: { webhook: WebhookView }) {
   const test = async () => {
     setBusy(true);
     await during(async () => {
-      const how = await quipu.request("POST", "/api/webhooks/{id}/test", { path });
+      const how = await quipu.webhooks.test(id);
       showToast({
         text: t(how.delivered ? "settings.webhooks.arrived" : "settings.webhooks.lost"),
         about: how.error ?? (how.status ? String(how.status) : undefined),
@@ -138,11 +139,7 @@ function WebhookRow({ webhook }: { webhook: WebhookView }) {
           (webhook.verbs.length > 0 ? webhook.verbs.join(", ") : t("settings.webhooks.all"))
         }
         checked={webhook.enabled}
-        onChange={(enabled) =>
-          void during(() =>
-            quipu.request("PATCH", "/api/webhooks/{id}", { path, body: { enabled } }),
-          )
-        }
+        onChange={(enabled) => void during(() => quipu.webhooks.edit(id, { enabled }))}
       />
       <div className="flex flex-wrap gap-1.5">
         <Button small busy={busy} onClick={() => void test()}>
@@ -155,7 +152,7 @@ function WebhookRow({ webhook }: { webhook: WebhookView }) {
           {t("settings.webhooks.remove")}
         </Button>
       </div>
-      {shown && <Deliveries webhook={webhook.id} />}
+      {shown && <Deliveries webhook={id} />}
       <TypedConfirm
         open={leaving}
         onOpenChange={setLeaving}
@@ -163,7 +160,7 @@ function WebhookRow({ webhook }: { webhook: WebhookView }) {
         text={t("settings.webhooks.removeText")}
         word={host}
         act={t("settings.webhooks.remove")}
-        onConfirm={() => during(() => quipu.request("DELETE", "/api/webhooks/{id}", { path }))}
+        onConfirm={() => during(() => quipu.webhooks.delete(id))}
       />
     </li>
   );

@@ -1,14 +1,16 @@
 /** Signing in, with a key or with the one-time link that the server printed. */
 
 import { QuipuError, type SignIn } from "@quipu/client";
-import { getRouteApi, useRouter } from "@tanstack/react-router";
+import { useQuery } from "@tanstack/react-query";
+import { getRouteApi, Navigate, useRouter } from "@tanstack/react-router";
 import { type FormEvent, useEffect, useRef, useState } from "react";
 import { ProblemCard } from "../../app/problems.tsx";
 import { Brand } from "../../app/shell.tsx";
-import { useSignInActs } from "../../app/sign-in.tsx";
+import { signedIn, useSignInActs } from "../../app/sign-in.tsx";
 import { t } from "../../i18n/index.ts";
 import { Button } from "../../ui/button.tsx";
 import { Field, Input } from "../../ui/field.tsx";
+import { Snippet } from "../../ui/snippet.tsx";
 import { Spinner } from "../../ui/spinner.tsx";
 
 const route = getRouteApi("/sign-in");
@@ -22,6 +24,14 @@ export default function SignInPage() {
   const [busy, setBusy] = useState(false);
   const [error, setError] = useState<unknown>();
   const link = useLinkOnce();
+  // On one person's machine nobody signs in, and there is nothing to do here.
+  const known = useQuery({
+    queryKey: ["sign-in"],
+    queryFn: signedIn,
+    retry: false,
+    staleTime: Number.POSITIVE_INFINITY,
+    enabled: !link,
+  });
 
   const submit = async (how: SignIn) => {
     setBusy(true);
@@ -48,6 +58,7 @@ export default function SignInPage() {
     event.preventDefault();
     void submit({ key: key.trim(), user: user.trim() });
   };
+  if (known.data?.local) return <Navigate to={to ?? "/memory"} replace />;
   return (
     <main className="flex min-h-dvh items-center justify-center p-4">
       <div className="flex w-full max-w-sm flex-col gap-6">
@@ -94,6 +105,7 @@ export default function SignInPage() {
             </form>
             <div className="flex flex-col gap-2 border-t pt-5">
               <p className="text-muted">{t("shell.signIn.link")}</p>
+              <Snippet code="quipu sign-in --tenant acme --user alice" />
             </div>
           </>
         )}

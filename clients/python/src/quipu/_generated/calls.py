@@ -1052,6 +1052,9 @@ def get_user(user: str) -> Call[models.User]:
 def delete_user(user: str) -> Call[models.UserDeleted]:
     """Erase a user and everything kept about them, now. What stays is a signed receipt, and a row
     without a name that has the user refused until they are created again. It cannot be undone.
+
+    The person themselves may do it too: somebody who signed in, or holds a token that may
+    erase.
     """
     return Call(
         "DELETE",
@@ -1061,7 +1064,9 @@ def delete_user(user: str) -> Call[models.UserDeleted]:
 
 
 def preview_user_erasure(user: str) -> Call[models.ErasurePreview]:
-    """What deleting a user would remove, without removing anything."""
+    """What deleting a user would remove, without removing anything. The person themselves may ask
+    it too.
+    """
     return Call(
         "GET",
         f"/api/users/{quoted(user)}/erasure",

@@ -429,6 +429,8 @@ class InsightDay(View):
     forgotten: int
     memories: TierCounts
     """How many there were at the end of the day."""
+    domains: list[DomainCount]
+    """The same by domain, candidates aside, the largest first."""
     retrievals: int
     degraded: int
     """Retrievals that had to do without something, such as a model."""
@@ -873,7 +875,9 @@ class Retrieval(View):
     dynamic: str
     memory_ids: list[str]
     trace: Any
-    """What was injected and what was left out and why, with tokens and times."""
+    """What was found (`found`: its rank with each arm, when they were brought together, and at
+    last), what was injected, and what was left out and why, with tokens and times.
+    """
 
 
 class ReviewItem(View):

@@ -118,11 +118,12 @@ impl Handler {
 
 impl ServerHandler for Handler {
     fn get_info(&self) -> ServerConfig {
-        let can = ServerCapabilities::builder()
+        let mut can = ServerCapabilities::builder()
             .enable_prompts()
             .enable_resources()
             .enable_tools()
             .build();
+        can.extensions = panel::extension();
         let mut quipu = Implementation::new("quipu", env!("CARGO_PKG_VERSION"));
         quipu.title = Some("Quipu".into());
         ServerConfig::new(can).with_server_info(quipu).with_instructions(INSTRUCTIONS)
@@ -135,7 +136,8 @@ impl ServerHandler for Handler {
     ) -> Result<ListToolsResult, ErrorData> {
         let arriving = arriving(&context)?;
         let may = |tool: &&tools::Tool| arriving.admitted.may(tool.permission);
-        let tools = tools::all().iter().filter(may).map(shown).collect();
+        let own = panel::own_tool(context.client_capabilities());
+        let tools = tools::all().iter().chain(own).filter(may).map(shown).collect();
         let list = ListToolsResult::with_all_items(tools);
         Ok(list.with_ttl_ms(LIST_MS).with_cache_scope(CacheScope::Private))
     }

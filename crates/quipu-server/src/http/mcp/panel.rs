@@ -2,11 +2,17 @@
 //! person undo, confirm and forget, by calling the same tools. It is built apart from this program and
 //! lies inside it; a program without it offers none.
 
-use rmcp::model::{MetaObject, Resource, ResourceContents};
+use rmcp::model::{
+    ClientCapabilities, ExtensionCapabilities, JsonObject, MetaObject, Resource, ResourceContents,
+};
 use rust_embed::RustEmbed;
 use serde_json::{Value, json};
 
+use crate::tools;
+
 pub const URI: &str = "ui://quipu/panel";
+/// The part of the protocol that puts pages beside answers.
+const EXTENSION: &str = "io.modelcontextprotocol/ui";
 /// What says to an assistant that this is a page to show beside a tool's answer.
 const KIND: &str = "text/html;profile=mcp-app";
 /// The tools whose answers it shows.
@@ -28,8 +34,24 @@ fn meta(value: &Value) -> Option<MetaObject> {
 
 /// What a tool says about itself besides its schema.
 pub fn beside(tool: &str) -> Option<MetaObject> {
-    let shown = SHOWS.contains(&tool) && Built::get("panel.html").is_some();
-    shown.then(|| meta(&json!({ "ui": { "resourceUri": URI } }))).flatten()
+    Built::get("panel.html")?;
+    if tool == tools::undo().name {
+        return meta(&json!({ "ui": { "visibility": ["app"] } }));
+    }
+    SHOWS.contains(&tool).then(|| meta(&json!({ "ui": { "resourceUri": URI } }))).flatten()
+}
+
+/// The tool that the panel calls and no model sees, for an assistant that says it tells the two apart.
+/// Another one would show it to its model.
+pub fn own_tool(client: Option<ClientCapabilities>) -> Option<&'static tools::Tool> {
+    Built::get("panel.html")?;
+    client?.extensions?.contains_key(EXTENSION).then(tools::undo)
+}
+
+/// What the server says it can do beyond the protocol's own.
+pub fn extension() -> Option<ExtensionCapabilities> {
+    Built::get("panel.html")?;
+    Some(ExtensionCapabilities::from([(EXTENSION.to_owned(), JsonObject::new())]))
 }
 
 pub fn listed() -> Option<Resource> {

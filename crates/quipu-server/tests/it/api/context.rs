@@ -215,6 +215,14 @@ async fn marks_lead_to_memories_and_what_was_left_out_says_why() {
         .find(|c| c["text"].as_str().unwrap().contains("Lark"))
         .expect("the choir bears on it");
     assert!(choir["relevance"].as_f64().unwrap() > 0.15);
+    // How it was found is kept with the retrieval, in numbers: no word of the message or the memory.
+    let noted = alice.noted(json["retrieval_id"].as_str().unwrap()).await.json();
+    let place = &noted["trace"]["found"][0];
+    assert_eq!(place["source"]["memory_id"], choir["memory_id"]);
+    assert_eq!((&place["rank"], &place["fused_rank"]), (&json!(1), &json!(1)));
+    let arms = place["arms"].as_array().unwrap();
+    assert!(arms.contains(&json!({ "arm": "keyword", "rank": 1 })), "{arms:?}");
+    assert!(!noted["trace"].to_string().contains("choir"));
     let reasons: Vec<_> = json["baseline"]["left_out"]
         .as_array()
         .unwrap()

@@ -164,3 +164,39 @@ async fn on_ones_own_machine_nobody_signs_in() {
     let may = asks.call("OPTIONS", "/api/memory", None).await;
     assert_eq!(may.header("access-control-allow-origin"), None, "no other page is let in");
 }
+
+#[tokio::test]
+async fn a_person_erases_all_that_is_kept_about_them_and_nobody_else() {
+    let app = TestApp::with_keys().await;
+    let by = app.tenant_key("acme").await;
+    by.about("alice").save("Likes tea").await;
+    by.about("bob").save("Likes coffee").await;
+    let made = by.post("/api/sign-in/links", json!({ "user": "alice" })).await.expect(201);
+    let link = made.at("/href").replace("/sign-in#", "");
+    let page = browser(
+        &app,
+        &app.anonymous().post("/api/sign-in", json!({ "link": link })).await.expect(201),
+    );
+
+    // Not somebody else, who is told the same whether or not they exist.
+    for other in ["bob", "nobody"] {
+        page.get(&format!("/api/users/{other}/erasure")).await.refused(403, "forbidden");
+        page.delete(&format!("/api/users/{other}")).await.refused(403, "forbidden");
+    }
+    // No application by its key, though it may erase; no token that may not.
+    let key = app.bound_key("acme", "alice").await;
+    key.delete("/api/users/alice").await.refused(403, "forbidden");
+    let sent = json!({ "user": "alice", "permissions": ["read", "write"] });
+    let token = by.post("/api/tokens", sent).await.expect(201).at("/secret");
+    app.presenting(&token).delete("/api/users/alice").await.refused(403, "forbidden");
+
+    let preview = page.get("/api/users/alice/erasure").await.expect(200);
+    let erased = page.delete("/api/users/alice").await.expect(200);
+    assert_eq!(erased.json()["receipt"]["receipt"]["removed"], preview.json()["removes"]);
+    page.get("/api/memory").await.refused(401, "unauthenticated");
+    by.get("/api/users/alice").await.refused(404, "user_not_found");
+    assert_eq!(
+        by.about("bob").get("/api/memory").await.expect(200).each("content"),
+        ["Likes coffee"]
+    );
+}

@@ -194,3 +194,61 @@ async fn completions_and_manual_pages_know_every_command() {
         assert!(folder.path().join(page).exists());
     }
 }
+
+#[tokio::test]
+async fn saved_cases_pass_until_recall_no_longer_finds_them() {
+    let me = Person::new().await;
+    me.types(&["save", "Allergic to \"peanuts\"", "--domain", "food"]).await.ok();
+    me.types(&["save", "Likes satay"]).await.ok();
+    let folder = tempfile::tempdir().unwrap();
+    let (good, bad, idle) = (
+        folder.path().join("good.toml"),
+        folder.path().join("bad.toml"),
+        folder.path().join("idle"),
+    );
+    std::fs::write(
+        &good,
+        r#"
+            # What recall must find.
+            [[case]]
+            query = "Anything to be careful about with peanuts?"
+            find = ["Allergic to \"peanuts\""]
+            budget = 400
+        "#,
+    )
+    .unwrap();
+    let cases = r#"
+        [[case]]
+        query = "What satay do I like?"
+        find = ["satay", "Plays the cello"]
+        avoid = ["likes SATAY"]
+        [[case]]
+        query = "peanuts"
+        find = ["peanuts"]
+        budget = "compact"
+    "#;
+    std::fs::write(&bad, cases).unwrap();
+    std::fs::write(&idle, "[[case]]\nquery = \"peanuts\"\n").unwrap();
+    let path = |file: &std::path::Path| file.to_str().unwrap().to_owned();
+
+    let told = me.types(&["eval", "run", &path(&good)]).await.ok();
+    assert!(told.contains("pass") && told.contains("1 of 1 case pass"), "{told}");
+    let told = me.types(&["eval", "run", &path(&good), &path(&bad)]).await;
+    assert_eq!(told.code, 1, "{}", told.out);
+    for words in ["2 of 3 cases pass", "missing: Plays the cello", "unwanted: likes SATAY"] {
+        assert!(told.out.contains(words), "{words} is not in: {}", told.out);
+    }
+    let told = me.types(&["eval", "run", &path(&bad), "--json"]).await;
+    let told: Value = serde_json::from_str(&told.out).expect("one JSON object");
+    assert_eq!((&told["passed"], &told["failed"]), (&json!(1), &json!(1)));
+    assert_eq!(told["cases"][0]["missing"][0]["because"], "no memory says this now");
+    assert_eq!(told["cases"][0]["found"], 1);
+    // What stood in the file and stands no longer is a regression.
+    me.types(&["forget", "peanuts"]).await.ok();
+    assert_eq!(me.types(&["eval", "run", &path(&good)]).await.code, 1);
+
+    let idle = me.types(&["eval", "run", &path(&idle)]).await;
+    assert!(idle.code == 1 && idle.err.contains("could not fail"), "{}", idle.err);
+    let none = me.types(&["eval", "run", "/nowhere.toml"]).await;
+    assert!(none.code == 1 && none.err.contains("cannot be read"), "{}", none.err);
+}

@@ -64,6 +64,30 @@ async fn what_a_tool_writes_is_what_the_api_would_have_written() {
 }
 
 #[tokio::test]
+async fn undo_takes_back_what_a_tool_did_and_nothing_a_person_did() {
+    let app = TestApp::with_keys().await;
+    let person = app.human("acme", "alice").await;
+    let saved = done(&person, "save_memory", json!({ "content": "Likes green tea" })).await;
+    let id = saved["memory"]["id"].as_str().unwrap();
+    let forgotten = done(&person, "forget_memory", json!({ "id": id })).await;
+    let operation = json!({ "operation_id": forgotten["event"]["operation_id"] });
+    let undone = done(&person, "undo_memory", operation.clone()).await;
+    assert_eq!(undone["event"]["type"], "memory.undone");
+    assert_eq!(person.get("/api/memory").await.expect(200).each("content"), ["Likes green tea"]);
+    refused(&person, "undo_memory", operation, "already_undone").await;
+
+    let path = format!("/api/memory/{id}/forget");
+    let own = person.post(&path, json!({})).await.expect(200).at("/event/operation_id");
+    refused(&person, "undo_memory", json!({ "operation_id": own }), "human_needed").await;
+    // Somebody else's operation is one that never was.
+    let other = app.human("acme", "bob").await;
+    for id in [own.as_str(), "op_01hx3v9d0kf7rtm4q5wz8yb2cc", "rubbish"] {
+        let named = json!({ "operation_id": id });
+        refused(&other, "undo_memory", named, "operation_not_found").await;
+    }
+}
+
+#[tokio::test]
 async fn a_memory_is_changed_confirmed_linked_found_and_forgotten() {
     let app = TestApp::with_keys().await;
     let key = app.tenant_key("acme").await.about("alice");

@@ -1,0 +1,67 @@
+// Webhooks from the first to the last, with a receiver that checks what it is sent.
+import assert from "node:assert/strict";
+import { createHmac } from "node:crypto";
+import type { IncomingHttpHeaders } from "node:http";
+import { test } from "node:test";
+import { QuipuError } from "@quipu/client";
+import { eventually, real, scripted, somebody } from "./servers.ts";
+
+interface Told {
+  headers: IncomingHttpHeaders;
+  body: string;
+}
+
+/** What a Standard Webhooks receiver would make of it. */
+function isSigned({ headers, body }: Told, secret: string): boolean {
+  const key = Buffer.from(secret.replace("whsec_", ""), "base64");
+  const text = `${headers["webhook-id"]}.${headers["webhook-timestamp"]}.${body}`;
+  const signature = `v1,${createHmac("sha256", key).update(text).digest("base64")}`;
+  return String(headers["webhook-signature"]).split(" ").includes(signature);
+}
+
+test("a webhook is told of a write, tested, asked about, told again, and removed", async () => {
+  const told: Told[] = [];
+  const receiver = await scripted((request, response) => {
+    let body = "";
+    request.on("data", (chunk) => {
+      body += chunk;
+    });
+    request.on("end", () => {
+      told.push({ headers: request.headers, body });
+      response.writeHead(204).end();
+    });
+  });
+  const user = somebody();
+  const quipu = real(user);
+  const { id, secret } = await quipu.webhooks.create({ url: `${receiver}/quipu`, verbs: ["save"] });
+  assert.match(secret, /^whsec_/);
+  const listed = (await quipu.webhooks.list()).find((one) => one.id === id);
+  assert.deepEqual(listed?.verbs, ["save"]);
+  assert.ok(listed && !("secret" in listed), "its secret is shown once");
+
+  assert.deepEqual(await quipu.webhooks.test(id), { delivered: true, status: 204, error: null });
+  const saved = await quipu.memories.save("Keeps bees on the roof");
+  const operation = saved.event.operation_id ?? assert.fail("nothing was written");
+  const toldOf = () => told.filter(({ headers }) => headers["webhook-id"] === operation);
+  const one = await eventually(async () => toldOf()[0] ?? assert.fail("not told yet"));
+  assert.ok(isSigned(one, secret));
+  assert.ok(!isSigned({ ...one, body: `${one.body} ` }, secret), "another body is noticed");
+  assert.ok(!one.body.includes("bees"), "ids and verbs, never words");
+
+  const arrived = await eventually(async () => {
+    const deliveries = await quipu.webhooks.deliveries(id, { state: "delivered", limit: 10 });
+    return deliveries.find((delivery) => delivery.id === operation) ?? assert.fail("not noted yet");
+  });
+  assert.deepEqual([arrived.user, arrived.verb, arrived.status], [user, "save", 204]);
+  assert.deepEqual(await quipu.webhooks.deliveries(id, { state: "dead" }), []);
+  await quipu.webhooks.replay(id, { delivery: operation });
+  await eventually(async () => assert.equal(toldOf().length, 2));
+
+  assert.equal((await quipu.webhooks.edit(id, { enabled: false })).enabled, false);
+  await quipu.webhooks.delete(id);
+  assert.ok(!(await quipu.webhooks.list()).some((one) => one.id === id));
+  await assert.rejects(
+    quipu.webhooks.test(id),
+    (error: unknown) => error instanceof QuipuError && error.code === "webhook_not_found",
+  );
+});
