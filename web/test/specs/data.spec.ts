@@ -193,6 +193,23 @@ test.describe("where people sign in", () => {
   const url = process.env.CONSOLE_KEYS_URL ?? "";
   test.use({ baseURL: url });
 
+  test("a person who came by a link is shown no commands", async ({ page, user, allowed }) => {
+    allowed.push(/404/);
+    const operator = new Quipu({ url, key: process.env.CONSOLE_ADMIN_KEY, user });
+    const { href } = await operator.signIn.link(user);
+    await page.goto(href);
+    await expect(
+      page.getByRole("heading", { name: "Waiting for your first memory" }),
+    ).toBeVisible();
+    await expect(page.getByRole("button", { name: "Add a memory" }).first()).toBeVisible();
+    await expect(page.locator("pre")).toHaveCount(0);
+    await page.goto("/sources");
+    await expect(
+      page.getByRole("heading", { name: "Nothing is told about you yet" }),
+    ).toBeVisible();
+    await expect(page.locator("pre")).toHaveCount(0);
+  });
+
   test("a person erases a memory of theirs, and then everything", async ({
     page,
     user,

@@ -107,6 +107,10 @@ test("the deck by pointer on a phone", async ({ page, quipu }) => {
   await expect(page.getByText("2 of 9", { exact: true })).toBeVisible();
   await card(page).getByRole("button", { name: "This is true" }).first().click();
   await expect(page.getByText("3 of 9", { exact: true })).toBeVisible();
+  // One message at a time, and none over what is to be pressed.
+  const undo = page.getByRole("status").getByRole("button", { name: "Undo" });
+  await expect(undo).toHaveCount(1);
+  expect((await undo.boundingBox())?.y ?? 844).toBeLessThan(160);
   await main.getByRole("button", { name: "Edit" }).click();
   await main.getByRole("textbox").fill("Banks with Schwab");
   await main.getByRole("button", { name: "Keep this" }).click();

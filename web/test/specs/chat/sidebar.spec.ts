@@ -116,6 +116,12 @@ test("with keys alone: new, next, rename, delete, undo", async ({ page, quipu })
   await page.getByRole("main").focus();
   await page.keyboard.press("z");
   await expect.poll(async () => (await quipu.sessions.get(tax)).trashed_at).toBeNull();
+  // From the list too, where the focus goes on to the next.
+  const chats = page.getByRole("navigation", { name: "Chats" });
+  await chats.getByRole("link", { name: /night shifts/ }).focus();
+  await page.keyboard.press("Delete");
+  await expect(chats.getByRole("link", { name: /night shifts/ })).toHaveCount(0);
+  await expect(chats.getByRole("link", { name: /resident in Lisbon/ })).toBeFocused();
 });
 
 test("a deleted chat takes along what was learned from it, and can be had again", async ({

@@ -176,6 +176,31 @@ test("the filter narrows as one types, and meaning says why", async ({ page, qui
   await expect(page.getByRole("list", { name: "Memory" })).toBeVisible();
 });
 
+test("words that are refused stay where they were typed", async ({ page, quipu, allowed }) => {
+  allowed.push(/422/);
+  await quipu.memories.save("Plays the cello");
+  await open(page, "/memory");
+  await expect(page.getByText("Plays the cello")).toBeVisible();
+  const refuse = { status: 422, json: { title: "That is too long", status: 422, code: "invalid" } };
+  await page.route("**/api/memory**", (route) =>
+    route.request().method() === "GET" ? route.continue() : route.fulfill(refuse),
+  );
+  await page.keyboard.press("n");
+  const field = page.getByRole("textbox", { name: "A memory to save" });
+  await field.fill("Something that took a while to put into words");
+  await field.press("Enter");
+  await expect(page.getByText("That is too long")).toBeVisible();
+  await expect(field).toHaveValue("Something that took a while to put into words");
+  await field.press("Escape");
+  await page.locator("button[data-memory]").first().focus();
+  await page.keyboard.press("e");
+  await page.getByRole("textbox", { name: "What it says" }).fill("Plays the viola");
+  await page.keyboard.press("Enter");
+  await expect(page.getByText("Plays the cello")).toBeVisible();
+  await page.keyboard.press("e");
+  await expect(page.getByRole("textbox", { name: "What it says" })).toHaveValue("Plays the viola");
+});
+
 test("the first memory shows by itself", async ({ page, quipu }) => {
   await open(page, "/memory");
   await expect(page.getByText("Waiting for your first memory")).toBeVisible();
