@@ -16,6 +16,7 @@ begin
     select * from (values
       -- column,       width, distinct, null, lies in order, commonest values with their shares, a histogram
       ('user_id',      16,    10.0,     0.0,  0.9,        null::text, null::real[], null::text),
+      ('tenant_id',    16,     1.0,     0.0,  null,       null, null, null),
       ('fact_id',      16,    -0.8,     0.0,  null,       null, null, null),
       ('version_id',   16,    -1.0,     0.0,  null,       null, null, null),
       ('fingerprint',  16,    -0.8,     0.0,  null,       null, null, null),
