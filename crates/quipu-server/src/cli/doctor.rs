@@ -13,6 +13,7 @@ use serde_json::json;
 use super::show::{BAD, GOOD, ODD, count, paint};
 use super::{Database, ErasureJournal, Format, Said, say, say_json};
 use crate::clock;
+use crate::gateway::UpstreamSettings;
 use crate::models::ModelSettings;
 use crate::postgres::Own;
 
@@ -29,6 +30,8 @@ pub struct Doctor {
     database: Database,
     #[command(flatten)]
     models: ModelSettings,
+    #[command(flatten)]
+    upstream: UpstreamSettings,
     #[command(flatten)]
     journal: ErasureJournal,
     /// Do what can safely be done about it
@@ -152,6 +155,7 @@ impl Doctor {
             checks.extend(erasures(&connect, &journal).await);
         }
         checks.extend(self.chats().await);
+        checks.extend(self.upstream().await);
         checks.push(listening());
         checks.push(self.backup_age());
         checks.extend(disk(&connect, opened.own.as_deref()).await);
@@ -215,6 +219,30 @@ impl Doctor {
             checks.push(Check::new("chat model", good, found, FIX).or_warn());
         }
         checks
+    }
+}
+
+impl Doctor {
+    /// Whether the service behind the gateway answers, if there is to be one. It costs no tokens.
+    async fn upstream(&self) -> Option<Check> {
+        const FIX: &str = "correct QUIPU_UPSTREAM or QUIPU_UPSTREAM_KEY: chats through the gateway \
+                           are answered by that service or not at all";
+        let check = |good, found: String| Some(Check::new("upstream", good, found, FIX).or_warn());
+        let upstream = match self.upstream.open() {
+            Ok(upstream) => upstream?,
+            Err(error) => return check(false, error.to_string()),
+        };
+        match upstream.says(Duration::from_secs(10)).await {
+            Ok(status) if status.is_success() => check(true, "lists its models".into()),
+            // Clients may bring keys of their own.
+            Ok(status) if [401, 403].contains(&status.as_u16()) && !upstream.has_key() => {
+                check(true, format!("answers {} to nobody in particular", status.as_u16()))
+            }
+            Ok(status) => {
+                check(false, format!("answers {} when asked for its models", status.as_u16()))
+            }
+            Err(why) => check(false, why),
+        }
     }
 }
 

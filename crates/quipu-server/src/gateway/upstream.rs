@@ -9,7 +9,7 @@ use std::time::Duration;
 use anyhow::{Context as _, bail};
 use axum::body::Bytes;
 use axum::http::header::{self, HeaderName};
-use axum::http::{HeaderMap, HeaderValue, Method};
+use axum::http::{HeaderMap, HeaderValue, Method, StatusCode};
 use clap::Args;
 use quipu_core::secret;
 
@@ -104,6 +104,21 @@ impl Upstream {
             .build()
             .context("no HTTP client can be made")?;
         Ok(Self::Service(Service { base, client, key: key.transpose()? }))
+    }
+
+    /// Whether the server has a key of its own for the service.
+    pub fn has_key(&self) -> bool {
+        matches!(self, Self::Service(Service { key: Some(_), .. }))
+    }
+
+    /// How it answers when it is asked for its models, with the server's own key.
+    pub async fn says(&self, within: Duration) -> Result<StatusCode, String> {
+        let Self::Service(service) = self else { return Ok(StatusCode::OK) };
+        let headers = self.headers(&HeaderMap::new(), false);
+        let asked = service.client.get(format!("{}/models", service.base)).headers(headers);
+        let answer = asked.timeout(within).send().await;
+        // The address may hold a key of the operator's; what went wrong does not.
+        answer.map(|answer| answer.status()).map_err(|error| error.without_url().to_string())
     }
 
     /// Asks, and comes back as soon as the answer begins.

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use quipu_models::scripted::server::{Server, Step, head};
 use quipu_store::testing::TestDatabase;
 use serde_json::json;
 use tokio::process::Command;
@@ -92,4 +93,34 @@ async fn the_doctor_knows_how_old_the_newest_backup_is_and_retries_what_was_give
         .unwrap();
     assert_eq!(check("dead jobs", &[]).await["found"], "1 were given up");
     assert_eq!(check("dead jobs", &["--fix"]).await["result"], "ok");
+}
+
+#[tokio::test]
+async fn the_doctor_asks_the_service_behind_the_gateway() {
+    let database = TestDatabase::fresh().await;
+    let service = Server::start(|_, asked| {
+        let known = asked.head.contains("bearer sk-right");
+        let body: &[u8] = b"{}";
+        let headers =
+            format!("content-type: application/json\r\ncontent-length: {}\r\n", body.len());
+        let status = if known { 200 } else { 401 };
+        vec![Step::Send(head(status, &headers)), Step::Send(body.to_vec())]
+    })
+    .await;
+    let check = async |more: &[&str]| {
+        let line = [&["doctor", "--json"], more].concat();
+        let told = quipu(&database, &line).await.json();
+        let all = told["checks"].as_array().unwrap().clone();
+        let found = all.into_iter().find(|check| check["check"] == "upstream");
+        found.map(|check| check["result"].as_str().unwrap().to_owned())
+    };
+    let url = format!("{}/v1", service.base);
+    assert_eq!(check(&[]).await, None, "nobody asks for one");
+    let with_key = async |key: &str| check(&["--upstream", &url, "--upstream-key", key]).await;
+    assert_eq!(with_key("sk-right").await.as_deref(), Some("ok"));
+    assert_eq!(with_key("sk-wrong").await.as_deref(), Some("warning"));
+    assert_eq!(check(&["--upstream", &url]).await.as_deref(), Some("ok"), "clients bring keys");
+    let nobody = check(&["--upstream", "http://127.0.0.1:9/v1"]).await;
+    assert_eq!(nobody.as_deref(), Some("warning"));
+    assert!(service.asked().iter().all(|asked| asked.line.starts_with("GET /v1/models")));
 }
