@@ -98,6 +98,37 @@ test("the whole deck, by keyboard alone", async ({ page, quipu }) => {
   await expect(page.getByRole("button", { name: "Keep" })).toBeVisible();
 });
 
+test("a card that is answered again while its undo is on the way stays answered", async ({
+  page,
+  quipu,
+}) => {
+  await deal(quipu);
+  await open(page, "/review?kind=learned");
+  const heard = page.locator("main output").last();
+  await expect(heard).toContainText("1 of 4");
+  await page.keyboard.press("ArrowLeft");
+  await expect(heard).toContainText("Forgotten. 2 of 4");
+  // The event of the undo comes at once, and its answer late.
+  let answer = () => {};
+  const late = new Promise<void>((resolve) => {
+    answer = resolve;
+  });
+  await page.route("**/api/operations/*/undo", async (route) => {
+    const response = await route.fetch();
+    await late;
+    await route.fulfill({ response });
+  });
+  await page.keyboard.press("z");
+  await expect(heard).toContainText("Undone. 1 of 4");
+  await page.keyboard.press("ArrowLeft");
+  await expect(heard).toContainText("Forgotten. 2 of 4");
+  answer();
+  await expect(page.getByRole("status").getByText("Undone")).toBeVisible();
+  await expect(heard).toContainText("Forgotten. 2 of 4");
+  await page.keyboard.press("ArrowRight");
+  await expect(heard).toContainText("Kept. 3 of 4");
+});
+
 test("the deck by pointer on a phone", async ({ page, quipu }) => {
   await deal(quipu);
   await page.setViewportSize({ width: 390, height: 844 });

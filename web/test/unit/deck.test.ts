@@ -18,7 +18,7 @@ test("the deck is what the server asks, then shut areas, without what was decide
   );
   const [first] = cards;
   assert.ok(first);
-  const rest = left(cards, [{ card: first, verdict: "kept" }]);
+  const rest = left(cards, [{ number: 1, card: first, verdict: "kept" }]);
   assert.deepEqual(
     rest.map((card) => card.kind),
     ["learned", "consent"],
@@ -31,8 +31,8 @@ test("decisions are counted in one order", () => {
   assert.ok(first && second);
   assert.deepEqual(
     tally([
-      { card: first, verdict: "skipped" },
-      { card: second, verdict: "kept" },
+      { number: 2, card: first, verdict: "skipped" },
+      { number: 3, card: second, verdict: "kept" },
     ]),
     [
       ["kept", 1],

@@ -1,7 +1,7 @@
 /** Answering cards: taken off the deck at once, sent, said, and put back by undo or by a refusal. */
 import type { ReviewItem, Written } from "@quipu/client";
 import { useQueryClient } from "@tanstack/react-query";
-import { useState } from "react";
+import { useRef, useState } from "react";
 import { useLiveEvent } from "../../app/live.tsx";
 import { useQuipu } from "../../app/sign-in.tsx";
 import { useAct, useUndoLatest } from "../../app/undo.tsx";
@@ -28,17 +28,21 @@ export function useDeck(consent: Consent) {
   const [decided, setDecided] = useState<readonly Decision[]>([]);
   const [result, setResult] = useState("");
 
-  const without = (card: Card) => setDecided((all) => all.filter((one) => one.card.id !== card.id));
-  const decide = (card: Card, verdict: Verdict, words?: string) => {
-    setDecided((all) => [
-      ...all.filter((one) => one.card.id !== card.id),
-      { card, verdict, words },
-    ]);
+  const numbers = useRef(0);
+
+  const without = ({ number }: Decision) =>
+    setDecided((all) => all.filter((one) => one.number !== number));
+  const decide = (card: Card, verdict: Verdict, words?: string): Decision => {
+    numbers.current += 1;
+    const decision = { number: numbers.current, card, verdict, words };
+    setDecided((all) => [...all.filter((one) => one.card.id !== card.id), decision]);
     setResult(t(`review.did.${verdict}`));
+    return decision;
   };
-  /** Back on top, before the server has said so again. */
-  const putBack = (card: Card) => {
-    without(card);
+  /** Back on top, before the server has said so again; unless it was answered again meanwhile. */
+  const putBack = (decision: Decision) => {
+    without(decision);
+    const { card } = decision;
     if (card.kind === "consent") return;
     queries.setQueryData<ReviewItem[]>(["review"], (items = []) => [
       card.item,
@@ -51,12 +55,14 @@ export function useDeck(consent: Consent) {
     run: () => Promise<Written>,
     words?: string,
   ) => {
-    decide(card, verdict, words);
+    const decision = decide(card, verdict, words);
     const say = t(`review.did.${verdict}`);
     const written = await act({ say, about: words ?? card.item.memory.content, run });
-    if (!written) return without(card);
+    if (!written) return without(decision);
     const operation = written.event.operation_id ?? undefined;
-    setDecided((all) => all.map((one) => (one.card.id === card.id ? { ...one, operation } : one)));
+    setDecided((all) =>
+      all.map((one) => (one.number === decision.number ? { ...one, operation } : one)),
+    );
     // Where events do not come, the list is read anew all the same.
     void queries.invalidateQueries({ queryKey: ["review"] });
   };
@@ -64,7 +70,7 @@ export function useDeck(consent: Consent) {
   // An answer may also be taken back from its message, or somewhere else.
   useLiveEvent(({ operation }) => {
     const undone = decided.find((one) => one.operation && one.operation === operation.undoes);
-    if (undone) without(undone.card);
+    if (undone) without(undone);
   });
 
   return {
@@ -113,7 +119,7 @@ export function useDeck(consent: Consent) {
       setResult(t("shell.undo.undone"));
       if (last.verdict === "never") consent.ask();
       if (["kept", "forgotten", "corrected"].includes(last.verdict)) await undoLatest();
-      putBack(last.card);
+      putBack(last);
     },
     /** Takes one decision back, whichever it was. */
     takeBack: async (decision: Decision) => {
@@ -125,7 +131,7 @@ export function useDeck(consent: Consent) {
         if (!done) return;
       }
       if (decision.verdict === "never") consent.ask();
-      putBack(decision.card);
+      putBack(decision);
     },
     again: () => setDecided((all) => all.filter((one) => one.verdict !== "skipped")),
     question,

@@ -14,6 +14,8 @@ export type Card =
 export type Verdict = "kept" | "forgotten" | "corrected" | "skipped" | "opened" | "never";
 
 export interface Decision {
+  /** Counts up: a card may be answered, taken back and answered again while the first is on its way. */
+  number: number;
   card: Card;
   verdict: Verdict;
   /** What it says now, if it was corrected or the other side was chosen. */
