@@ -1,6 +1,6 @@
 /** A reference assistant on the gateway, that shows what it remembers and what it uses. */
 import { useParams, useSearch } from "@tanstack/react-router";
-import { MessagesSquare, Trash2 } from "lucide-react";
+import { MessagesSquare } from "lucide-react";
 import { useCallback, useEffect, useRef, useState } from "react";
 import { ProblemCard } from "../../app/problems.tsx";
 import type { Mode } from "../../data/gateway.ts";
@@ -8,12 +8,10 @@ import { useSessions } from "../../data/sessions.ts";
 import { useOneSession } from "../../data/sources.ts";
 import { useTitle, useTitlesKeptTrue } from "../../data/titles.ts";
 import { t } from "../../i18n/index.ts";
-import { Button } from "../../ui/button.tsx";
 import { Drawer } from "../../ui/drawer.tsx";
 import { EmptyState } from "../../ui/empty-state.tsx";
 import { Select } from "../../ui/select.tsx";
 import { Spinner } from "../../ui/spinner.tsx";
-import { useChatActs } from "./acts.ts";
 import { About, Beginning } from "./beginning.tsx";
 import { Composer } from "./composer.tsx";
 import { isGuide, useAbout, useConversation, useSay } from "./conversation.ts";
@@ -23,6 +21,7 @@ import { keepDraft, stopAnswer } from "./live.ts";
 import { useModels } from "./models.ts";
 import { RoundsView } from "./rounds-view.tsx";
 import { Sidebar } from "./sidebar.tsx";
+import { Trashed } from "./trashed.tsx";
 
 export default function ChatPage() {
   const session = useParams({ strict: false }).session ?? null;
@@ -164,34 +163,14 @@ function Chat({ session, mode, about }: { session: string | null; mode: Mode; ab
 /** An address that leads to no chat: it is in the trash and can be had again, or it is gone. */
 function Missing({ session }: { session: string | null }) {
   const chat = useOneSession(session);
-  const title = useTitle(chat.data);
-  const acts = useChatActs();
-  const trashed = chat.data?.trashed_at ? chat.data : undefined;
+  if (chat.error) return <ProblemCard error={chat.error} retry={() => void chat.refetch()} />;
   if (chat.isPending) return <Spinner page />;
-  if (!trashed) {
-    return (
-      <EmptyState
-        icon={<MessagesSquare size={20} aria-hidden />}
-        title={t("chat.missing")}
-        text={t("chat.missingText")}
-      />
-    );
-  }
+  if (chat.data?.trashed_at) return <Trashed session={chat.data} />;
   return (
     <EmptyState
-      icon={<Trash2 size={20} aria-hidden />}
-      title={t("sources.trash.one")}
-      text={t("sources.trash.oneText")}
-      next={[
-        {
-          text: <bdi>{title}</bdi>,
-          action: (
-            <Button small onClick={() => void acts.restore(trashed, title)}>
-              {t("memory.act.restore")}
-            </Button>
-          ),
-        },
-      ]}
+      icon={<MessagesSquare size={20} aria-hidden />}
+      title={t("chat.missing")}
+      text={t("chat.missingText")}
     />
   );
 }

@@ -17,6 +17,7 @@ import { EmptyState } from "../../ui/empty-state.tsx";
 import { Skeleton } from "../../ui/skeleton.tsx";
 import { Time } from "../../ui/time.tsx";
 import { useChatActs } from "../chat/acts.ts";
+import { Trashed } from "../chat/trashed.tsx";
 import { Removal } from "./removal.tsx";
 import type { SourcesSearch } from "./search.ts";
 import { above } from "./trail.tsx";
@@ -31,28 +32,6 @@ export function ChatLevel({ search }: { search: SourcesSearch & { session: strin
   }
   if (chat.data.trashed_at) return <Trashed session={chat.data} />;
   return <Reader key={chat.data.id} session={chat.data} search={search} />;
-}
-
-function Trashed({ session }: { session: SessionView }) {
-  const { restore } = useChatActs();
-  const title = useTitle(session);
-  return (
-    <EmptyState
-      icon={<Trash2 size={20} aria-hidden />}
-      title={t("sources.trash.one")}
-      text={t("sources.trash.oneText")}
-      next={[
-        {
-          text: <bdi>{title}</bdi>,
-          action: (
-            <Button small onClick={() => void restore(session, title)}>
-              {t("memory.act.restore")}
-            </Button>
-          ),
-        },
-      ]}
-    />
-  );
 }
 
 function Reader({

@@ -1,0 +1,30 @@
+/** A chat that lies in the trash: what that means, and the way back. */
+import type { SessionView } from "@quipu/client";
+import { Trash2 } from "lucide-react";
+import { useTitle } from "../../data/titles.ts";
+import { t } from "../../i18n/index.ts";
+import { Button } from "../../ui/button.tsx";
+import { EmptyState } from "../../ui/empty-state.tsx";
+import { useChatActs } from "./acts.ts";
+
+export function Trashed({ session }: { session: SessionView }) {
+  const { restore } = useChatActs();
+  const title = useTitle(session);
+  return (
+    <EmptyState
+      icon={<Trash2 size={20} aria-hidden />}
+      title={t("sources.trash.one")}
+      text={t("sources.trash.oneText")}
+      next={[
+        {
+          text: <bdi>{title}</bdi>,
+          action: (
+            <Button small onClick={() => void restore(session, title)}>
+              {t("memory.act.restore")}
+            </Button>
+          ),
+        },
+      ]}
+    />
+  );
+}
