@@ -139,7 +139,7 @@ def test_a_refusal_says_what_is_wrong(client: Quipu) -> None:
         client.save("", importance=7.0)
     assert invalid.value.code == "invalid_request"
     assert {error["pointer"] for error in invalid.value.errors} == {"/content", "/importance"}
-    assert "/content: must say something" in str(invalid.value)
+    assert "/content: must contain visible text" in str(invalid.value)
     memory = client.save("A first version").memory
     assert memory is not None
     client.update(memory.id, content="A second version", if_match=memory.version_id)

@@ -6,9 +6,12 @@ use std::collections::BTreeMap;
 use jiff::SignedDuration;
 use serde::{Deserialize, Serialize};
 
+use crate::context::line::is_visible;
 use crate::id::{EpisodeId, PassId};
+use crate::limits;
 use crate::origin::Origin;
-use crate::time::Timestamp;
+use crate::session::is_session_name;
+use crate::time::{self, Timestamp};
 
 /// How old an episode is before it can be done with (R105).
 pub const ABSORBED_AFTER: SignedDuration = SignedDuration::from_hours(24 * 30);
@@ -31,6 +34,40 @@ pub struct Episode {
 }
 
 impl Episode {
+    /// Why the episode cannot be kept, whatever file it was read from; nothing if it can.
+    pub fn fault(&self) -> Option<&'static str> {
+        let texts = [&self.summary, &self.prompt, &self.session];
+        let times = [self.started_at, self.ended_at, self.recorded_at];
+        if self.first_turn < 1 || self.last_turn < self.first_turn {
+            Some("first_turn and last_turn: counted from one, in order")
+        } else if self.last_turn > limits::SESSION_TURNS
+            || self.last_turn - self.first_turn >= limits::EPISODE_TURNS
+        {
+            Some("first_turn and last_turn: too many turns")
+        } else if !is_visible(&self.summary) || self.summary.chars().count() > limits::EPISODE_CHARS
+        {
+            Some("summary: empty or too long")
+        } else if !is_session_name(&self.session)
+            || self.prompt.chars().count() > limits::NAME_CHARS
+            || self.title.as_ref().is_some_and(|t| t.chars().count() > limits::SUMMARY_CHARS)
+        {
+            Some("session, prompt or title: too long")
+        } else if texts.into_iter().chain(&self.title).any(|text| text.contains('\0')) {
+            Some("a text with the character U+0000")
+        } else if !times.into_iter().all(time::is_storable) {
+            Some("a time that cannot be kept")
+        } else {
+            None
+        }
+    }
+
+    /// The numbers of those of its turns that are not among `told`, which are in order. An episode is
+    /// told of few turns, so the range is short; one read from a file has passed [`Episode::fault`].
+    pub fn turns_left_out(&self, told: &[i32]) -> Vec<i32> {
+        let range = self.first_turn..=self.last_turn;
+        range.filter(|number| told.binary_search(number).is_err()).collect()
+    }
+
     /// Whether all that it left behind has become firm knowledge, so that nobody needs the episode to
     /// be told of it any more. `settled` says of each turn that supports a memory whether all of those
     /// are strong or stated. Derived and stored nowhere, so it cannot disagree with the facts.

@@ -5,8 +5,10 @@
 
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
+use unicode_normalization::UnicodeNormalization;
 use uuid::Uuid;
 
+use crate::context::line::is_visible;
 use crate::id::{FactId, OperationId, VersionId};
 use crate::limits;
 use crate::origin::{Origin, Voice};
@@ -165,8 +167,11 @@ impl Claim {
             longer("evidence", &item.description, limits::EVIDENCE_CHARS);
             longer("evidence", item.turn.as_deref().unwrap_or(""), limits::TAG_CHARS);
         }
-        if self.content.trim().is_empty() {
-            faults.push(("content", "must say something".into()));
+        if !is_visible(&self.content) {
+            faults.push(("content", "must contain visible text".into()));
+        }
+        if self.summary.as_deref().is_some_and(|summary| !is_visible(summary)) {
+            faults.push(("summary", "must contain visible text, or be left out".into()));
         }
         if self.tags.len() > limits::TAGS {
             faults.push(("tags", format!("at most {} tags", limits::TAGS)));
@@ -257,7 +262,8 @@ pub fn fingerprint(claim: &Claim) -> Uuid {
         hash.update(text.as_bytes());
     };
     part(claim.category.as_str());
-    part(&claim.content.trim().to_lowercase());
+    let content: String = claim.content.trim().nfc().collect();
+    part(&content.to_lowercase());
     if claim.force == Force::Hard {
         part(claim.domain.as_deref().unwrap_or(""));
         part(claim.key.as_deref().unwrap_or(""));

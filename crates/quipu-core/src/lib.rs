@@ -14,6 +14,7 @@
 //! edited, [`archive`] says what an export holds, [`import`] reads what other programs have remembered.
 //! [`webhook`] says who else is told of what was written, and how patiently.
 
+pub mod admission;
 pub mod archive;
 pub mod caller;
 pub mod cascade;
@@ -50,6 +51,7 @@ pub mod webhook;
 pub mod when;
 mod word;
 
+pub use admission::{AgentPolicy, Replacing, Writer};
 pub use caller::{Caller, CallerKind, Permission};
 pub use cascade::{Depth, Fate, Going, Sources};
 pub use detect::{Detected, Detector};

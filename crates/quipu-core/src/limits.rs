@@ -19,6 +19,16 @@ pub const TURNS: usize = 100;
 pub const NAME_CHARS: usize = 255;
 /// One message. A pasted document is a message too.
 pub const TURN_CHARS: usize = 100_000;
+/// How many turns a session holds. A chat of one turn a minute reaches it after two years.
+pub const SESSION_TURNS: i32 = 1_000_000;
+/// How many turns one episode tells of. The learning reads far fewer at a time.
+pub const EPISODE_TURNS: i32 = 10_000;
+/// How many versions one memory has.
+pub const VERSIONS: i32 = 1_000_000;
+/// The words of an episode.
+pub const EPISODE_CHARS: usize = 20_000;
+/// How many bytes the name of a session takes, so that it fits into a row of the index.
+pub const SESSION_NAME_BYTES: usize = 512;
 /// How many messages are appended in one request.
 pub const TURNS_AT_ONCE: usize = 100;
 /// How long a deleted memory can be taken back (R148).

@@ -4,7 +4,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::id::{FactId, LinkId, OperationId};
-use crate::time::Period;
+use crate::time::{Period, is_storable};
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Link {
@@ -30,6 +30,20 @@ impl Link {
             closed_by: None,
             reopens: Some(self.root()),
             ..self.clone()
+        }
+    }
+
+    /// Why the link cannot be kept, whatever file it was read from; nothing if it can.
+    pub fn fault(&self) -> Option<&'static str> {
+        let times = [Some(self.known.from), self.known.until];
+        if !is_relation(&self.relation) {
+            Some("relation: a short lower-case word with underscores")
+        } else if self.from == self.to {
+            Some("a link from a memory to itself")
+        } else if !times.into_iter().flatten().all(is_storable) {
+            Some("a time that cannot be kept")
+        } else {
+            None
         }
     }
 

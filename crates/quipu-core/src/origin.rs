@@ -5,6 +5,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::admission::is_users_own;
 use crate::fact::Version;
 
 /// Where the words came from, from most to least trusted.
@@ -69,16 +70,20 @@ impl Voice {
 
     /// Whether this voice may end or replace `version`.
     ///
-    /// An extracted claim never replaces a firm one, and never one with a more trusted origin. A
-    /// stated claim replaces anything, as long as it comes from the conversation itself: an
-    /// assistant that was told "no, 55" is the person's hand. What a tool, a document or an import
-    /// states replaces only what came from no better a place.
+    /// An extracted claim never replaces a firm one, and never one with a more trusted origin. What
+    /// the user states replaces anything. What an assistant states replaces what was inferred and
+    /// what assistants stated, and nothing that the user stated or agreed to; see
+    /// [`admission::may_replace`](crate::admission::may_replace) for the exceptions. What a tool, a
+    /// document or an import states replaces only what came from no better a place.
     pub fn may_replace(self, version: &Version) -> bool {
         if self.extracted {
             return !version.is_firm() && self.origin >= version.origin;
         }
-        self.origin >= Origin::Assistant
-            || (self.origin >= version.origin && version.consented_at.is_none())
+        match self.origin {
+            Origin::UserSaid | Origin::UserTurn => true,
+            Origin::Assistant => !is_users_own(version),
+            _ => self.origin >= version.origin && version.consented_at.is_none(),
+        }
     }
 }
 
@@ -112,10 +117,14 @@ mod tests {
     }
 
     #[test]
-    fn what_is_said_in_the_conversation_replaces_anything() {
+    fn the_user_replaces_anything_and_an_assistant_nothing_of_the_users() {
         for old in Origin::ALL {
             assert!(Voice::stated(Origin::UserSaid).may_replace(&version(Voice::stated(old))));
-            assert!(Voice::stated(Origin::Assistant).may_replace(&version(Voice::stated(old))));
+            assert!(Voice::stated(Origin::UserTurn).may_replace(&version(Voice::stated(old))));
+            let of_others = old < Origin::UserTurn;
+            let assistant = Voice::stated(Origin::Assistant);
+            assert_eq!(assistant.may_replace(&version(Voice::stated(old))), of_others, "{old:?}");
+            assert!(assistant.may_replace(&version(Voice::extracted(old))));
         }
     }
 

@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use jiff::SignedDuration;
 use serde::{Deserialize, Serialize};
 
+use crate::admission::{AgentPolicy, Replacing};
 use crate::context::INJECT_CONFIDENCE;
 use crate::domain;
 use crate::fact::{Category, words};
@@ -63,6 +64,17 @@ pub struct Policy {
     pub titles: bool,
     /// How many tokens a tenant may spend on chat models in a day; nothing means no limit.
     pub daily_tokens: Option<u64>,
+    /// What agents may do without asking.
+    #[serde(default)]
+    pub agents: AgentPolicy,
+}
+
+/// What a patch says of agents.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct AgentPatch {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub replace: Option<Replacing>,
 }
 
 /// Only what is named is overridden.
@@ -97,6 +109,8 @@ pub struct Patch {
     /// Zero means no limit. Only a tenant or the server can say it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub daily_tokens: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub agents: Option<AgentPatch>,
 }
 
 /// The preset that nobody has to choose.
@@ -120,6 +134,7 @@ impl Default for Policy {
             inject_importance: 0.4,
             titles: true,
             daily_tokens: None,
+            agents: AgentPolicy::default(),
         }
     }
 }
@@ -182,6 +197,7 @@ impl Policy {
         set(&mut self.recall_confidence, patch.recall_confidence.as_ref());
         set(&mut self.inject_importance, patch.inject_importance.as_ref());
         set(&mut self.titles, patch.titles.as_ref());
+        set(&mut self.agents.replace, patch.agents.as_ref().and_then(|a| a.replace.as_ref()));
         self.domains.extend(patch.domains.clone().unwrap_or_default());
         self.floors.extend(patch.floors.clone().unwrap_or_default());
         if let Some(minutes) = patch.idle_close_minutes {

@@ -82,11 +82,20 @@ pub struct Provenance {
     pub tier: Tier,
     pub session: Option<String>,
     pub turns: Vec<String>,
+    /// Admission lets it replace what the user stated, whatever its voice.
+    pub replaces_stated: bool,
 }
 
 impl Provenance {
     pub fn stated(voice: Voice) -> Self {
-        Self { voice, confidence: None, tier: Tier::Strong, session: None, turns: Vec::new() }
+        Self {
+            voice,
+            confidence: None,
+            tier: Tier::Strong,
+            session: None,
+            turns: Vec::new(),
+            replaces_stated: false,
+        }
     }
 }
 
@@ -314,7 +323,7 @@ fn edition(
     provenance: &Provenance,
     stamp: &mut Stamp,
 ) -> Result<Version, Refusal> {
-    if !provenance.voice.may_replace(old) {
+    if !provenance.replaces_stated && !provenance.voice.may_replace(old) {
         return Err(Refusal::LessTrusted);
     }
     let claim = edit.apply(&old.claim);

@@ -4,6 +4,7 @@
 use jiff::SignedDuration;
 use serde::{Deserialize, Serialize};
 
+use crate::context::line::is_visible;
 use crate::fact::words;
 use crate::id::{FactId, RetrievalId, TurnId, UserId, derived};
 use crate::limits;
@@ -112,6 +113,14 @@ impl Session {
     }
 }
 
+/// Whether a session can have this name.
+pub fn is_session_name(name: &str) -> bool {
+    is_visible(name)
+        && name.chars().count() <= limits::NAME_CHARS
+        && name.len() <= limits::SESSION_NAME_BYTES
+        && !name.contains('\0')
+}
+
 /// A stretch of a turn that somebody else wrote, in characters, the end not included.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Span {
@@ -175,9 +184,11 @@ impl NewTurn {
     /// A message that was overheard: without what Quipu itself had put into it, and cut to what a turn
     /// can hold. Nothing if nothing is left to keep.
     pub fn overheard(role: Role, text: &str, at: Timestamp) -> Option<Self> {
-        let own = own::strip(text);
+        // More than is kept, because what Quipu had put into it does not count.
+        let end = text.char_indices().nth(4 * limits::TURN_CHARS).map_or(text.len(), |(at, _)| at);
+        let own = own::strip(&text[..end]);
         let kept: String = own.chars().filter(|c| *c != '\0').take(limits::TURN_CHARS).collect();
-        let said = !kept.trim().is_empty();
+        let said = is_visible(&kept);
         said.then(|| Self { said_at: Some(at), ..Self::saying(role, &kept) })
     }
 
@@ -188,8 +199,8 @@ impl NewTurn {
     /// What is wrong with the turn, as (field, reason); nothing if it can be kept.
     pub fn faults(&self) -> Vec<(&'static str, String)> {
         let mut faults = Vec::new();
-        if self.content.trim().is_empty() {
-            faults.push(("content", "must say something".into()));
+        if !is_visible(&self.content) {
+            faults.push(("content", "must contain visible text".into()));
         }
         let length = self.content.chars().count();
         if length > limits::TURN_CHARS {

@@ -16,6 +16,13 @@ pub fn after(at: Timestamp) -> Timestamp {
     Timestamp::from_microsecond(at.as_microsecond() + 1).unwrap_or(at)
 }
 
+/// Whether PostgreSQL keeps this very instant, and prints it as it was written.
+pub fn is_storable(at: Timestamp) -> bool {
+    const YEAR_10000: i64 = 253_402_300_800;
+    const YEAR_0001: i64 = -62_135_596_800;
+    (YEAR_0001..YEAR_10000).contains(&at.as_second()) && at.subsec_nanosecond() % 1_000 == 0
+}
+
 /// A half-open stretch of time, `[from, until)`; no `until` means "still so".
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Period {

@@ -1,6 +1,7 @@
 //! What a use case can answer besides yes. Each variant says what the caller can do about it and
 //! has a stable code; which status a code becomes is the door's business.
 
+use quipu_core::screen::secret::SecretKind;
 use quipu_core::{OperationId, Refusal};
 
 use crate::facts::Memory;
@@ -57,6 +58,8 @@ pub enum Error {
     KeyTaken(Option<Box<Memory>>),
     #[error("nothing is kept in the domain {0:?} until its person opens it")]
     OptInNeeded(String),
+    #[error("the text contains {0}, and secrets are not stored")]
+    SecretRejected(SecretKind),
     #[error("the memory is not waiting for an answer")]
     NotProposed,
     #[error("the memory has changed since it was read")]
@@ -146,6 +149,7 @@ impl Error {
             },
             Error::KeyTaken(_) => "key_taken",
             Error::OptInNeeded(_) => "opt_in_needed",
+            Error::SecretRejected(_) => "secret_rejected",
             Error::NotProposed => "not_proposed",
             Error::VersionMismatch => "version_mismatch",
             Error::UndoBlocked(_) => "undo_blocked",

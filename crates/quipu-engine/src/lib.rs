@@ -14,9 +14,11 @@
 //! happens as it happens, [`webhooks`] who else is told of it.
 
 pub mod access;
+mod admission;
 pub mod backup;
 pub mod cascade;
 pub mod chat;
+mod closed_domains;
 pub mod cluster;
 pub mod consolidate;
 pub mod context;

@@ -3,7 +3,7 @@
 use futures_util::try_join;
 use quipu_core::policy::{Patch, Policy};
 use quipu_core::time::micros;
-use quipu_core::{Caller, TenantId, Timestamp};
+use quipu_core::{Caller, Refusal, TenantId, Timestamp, Writer};
 use quipu_store::Scope;
 use quipu_store::policy::{self, Said};
 
@@ -40,6 +40,10 @@ impl Engine {
     /// The user says what may happen without asking. It takes the place of what they said before.
     pub async fn set_policy(&self, request: &Request, patch: Patch) -> Result<PolicyInForce> {
         Error::faults(patch.faults())?;
+        // What may happen without asking the user is for the user to say.
+        if Writer::of(&request.caller) != Writer::Human {
+            return Err(Refusal::NeedsHuman.into());
+        }
         let scope = self.writing(request).await?;
         let said = policy::of_user(&scope).await?;
         if said.version > 0 && said.patch == patch {

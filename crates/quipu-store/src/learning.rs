@@ -159,13 +159,13 @@ pub(crate) fn episode(row: &Row) -> Result<Episode> {
     })
 }
 
-/// Keeps an episode. `told` are the numbers of the turns it was told from; `made_for` is the operation
-/// after which it was told again.
+/// Keeps an episode. `left_out` are the numbers of those of its turns that it was not told from;
+/// `made_for` is the operation after which it was told again.
 pub fn open_episode(
     batch: &mut Batch,
     scope: &Scope,
     new: &Episode,
-    told: &[i32],
+    left_out: Vec<i32>,
     made_for: Option<OperationId>,
 ) {
     const SQL: &str = concat!(
@@ -174,8 +174,6 @@ pub fn open_episode(
         ", made_for, left_out) \
           values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)"
     );
-    let left_out: Vec<i32> =
-        (new.first_turn..=new.last_turn).filter(|number| !told.contains(number)).collect();
     batch.push_one(
         SQL,
         vec![

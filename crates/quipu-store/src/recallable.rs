@@ -21,6 +21,7 @@ macro_rules! facet_columns {
          not extracted or consented_at is not null, \
          consented_at is not null or origin in ('user_said', 'user_turn') \
            or (origin = 'assistant' and not extracted), \
+         consented_at is null and origin = 'assistant' and not extracted, \
          array_remove(array_prepend(key, tags), null), session, valid_from, valid_until, known_from, \
          coalesce(last_confirmed_at, known_from)"
     };
@@ -50,6 +51,7 @@ fn recallable(row: &Row) -> Result<Recallable> {
             confidence: c.take()?,
             firm: c.take()?,
             own: c.take()?,
+            told: c.take()?,
             names: c.take()?,
             session: c.take()?,
             valid_from: c.take()?,

@@ -9,9 +9,9 @@ use jiff::tz::TimeZone;
 use super::Contents;
 use crate::fact::Version;
 use crate::id::{FactId, OperationId};
-use crate::limits::{NAME_CHARS, TURN_CHARS};
+use crate::limits::{self, NAME_CHARS, SPANS, TURN_CHARS};
 use crate::link::{Link, is_relation};
-use crate::session::{Session, Turn};
+use crate::session::{Session, Turn, is_session_name};
 use crate::time::{Period, Timestamp};
 
 /// How many faults are told; whoever has more has the wrong file.
@@ -65,12 +65,10 @@ pub fn faults(contents: &Contents, now: Timestamp) -> Vec<String> {
     }
     let mut ids = BTreeSet::new();
     for episode in &contents.episodes {
-        let kept = is_kept(episode.started_at)
-            && is_kept(episode.ended_at)
-            && is_kept(episode.recorded_at);
-        let told = !episode.summary.is_empty() && !has_nul([&episode.summary, &episode.prompt]);
-        let title = episode.title.iter().chain([&episode.session]);
-        if !ids.insert(episode.id) || !kept || !told || has_nul(title) {
+        let turns = sessions.get(episode.session.as_str()).copied();
+        // An episode may outlive its session, but not reach beyond it.
+        let within = turns.is_none_or(|turns| episode.last_turn <= turns);
+        if !ids.insert(episode.id) || !within || episode.fault().is_some() {
             faults.push(format!("{}: not an episode", episode.id));
         }
     }
@@ -106,7 +104,7 @@ fn version_fault(
     if !version.claim.faults().is_empty() {
         return Some("the claim is too long or empty");
     }
-    if version.claim.content.is_empty() || version.number < 1 {
+    if version.claim.content.is_empty() || !(1..=limits::VERSIONS).contains(&version.number) {
         return Some("not a version");
     }
     if !is_period(&version.valid) || !is_period(&version.known) || version.known.from > latest {
@@ -146,14 +144,14 @@ fn link_fault(
 }
 
 fn session_fault(session: &Session) -> Option<String> {
-    let name =
-        (1..=NAME_CHARS).contains(&session.id.chars().count()) && !session.id.trim().is_empty();
+    let name = is_session_name(&session.id);
     let within = |number: i32| (0..=session.turns).contains(&number);
     let dates = [Some(session.opened_at), Some(session.last_turn_at), session.closed_at];
     let kept = dates.into_iter().chain([session.trashed_at]).flatten().all(is_kept);
     let words = session.title.iter().chain(&session.summary).chain([&session.id]);
     let good = name
         && kept
+        && (0..=limits::SESSION_TURNS).contains(&session.turns)
         && !has_nul(words)
         && !session.incognito
         && within(session.extracted_through)
@@ -169,6 +167,8 @@ fn turn_fault(turn: &Turn, sessions: &BTreeMap<&str, i32>) -> bool {
         || turn.content.is_empty()
         || length > TURN_CHARS
         || !spans
+        || turn.spans.len() > SPANS
+        || turn.speaker.as_ref().is_some_and(|name| name.chars().count() > NAME_CHARS)
         || !is_kept(turn.said_at)
         || !is_kept(turn.recorded_at)
         || has_nul(turn.speaker.iter().chain([&turn.content]))
@@ -219,7 +219,23 @@ mod tests {
             spans: Vec::new(),
             marked: false,
         };
+        let mut ids = Ids::new(at(1), [6; 16]);
+        let episode = crate::Episode {
+            id: ids.episode(),
+            session: "chat".into(),
+            first_turn: 1,
+            last_turn: 1,
+            title: None,
+            summary: "Said hello.".into(),
+            origin: Origin::UserTurn,
+            started_at: at(1),
+            ended_at: at(1),
+            pass: ids.pass(),
+            prompt: "v1".into(),
+            recorded_at: at(1),
+        };
         Contents {
+            episodes: vec![episode],
             versions: vec![version],
             operations: vec![operation],
             sessions: vec![session],
@@ -235,7 +251,7 @@ mod tests {
 
     #[test]
     fn each_planted_fault_is_found() {
-        let plants: [fn(&mut Contents); 12] = [
+        let plants: [fn(&mut Contents); 19] = [
             |c| c.operations.clear(),
             |c| c.operations[0].at = at(1_000_000),
             |c| c.operations.push(c.operations[0].clone()),
@@ -248,6 +264,16 @@ mod tests {
             |c| c.sessions[0].extracted_through = 2,
             |c| c.turns[0].number = 2,
             |c| c.turns[0].content = "a\0b".into(),
+            |c| c.sessions[0].turns = i32::MAX,
+            |c| c.turns[0].speaker = Some("x".repeat(300)),
+            |c| c.episodes[0].last_turn = 2,
+            |c| c.episodes[0].first_turn = 0,
+            |c| c.episodes[0].first_turn = i32::MIN,
+            |c| c.episodes[0].summary = "x".repeat(100_000),
+            |c| {
+                c.episodes[0].session = "another".into();
+                c.episodes[0].last_turn = i32::MAX;
+            },
         ];
         for (number, plant) in plants.iter().enumerate() {
             let mut contents = good();

@@ -9,10 +9,12 @@ use std::cmp::Ordering::Equal;
 use sha2::{Digest, Sha256};
 
 use super::Budget;
-use super::line::harmless;
+use super::line::{harmless, harmless_start};
 use super::tokens::count;
+use crate::admission::is_users_own;
 use crate::fact::{Category, Force, Version};
 use crate::id::{FactId, TurnId, VersionId};
+use crate::origin::Origin;
 use crate::portrait::{Sentence, template};
 use crate::session::{Role, Turn};
 
@@ -113,8 +115,21 @@ fn standing(version: &Version) -> String {
     match (version.last_confirmed_at.or(version.consented_at), version.confidence) {
         (Some(at), _) => format!("confirmed {}", date(at)),
         (None, Some(confidence)) => format!("inferred, {:.0}% sure", confidence * 100.0),
+        (None, None) if version.origin < Origin::UserTurn => {
+            format!("told by an assistant {}", date(version.known.from))
+        }
         (None, None) => format!("said {}", date(version.known.from)),
     }
+}
+
+/// Whether a memory is a rule to be respected: the user stated it as one, or agreed to it.
+fn is_rule(version: &Version) -> bool {
+    version.claim.force == Force::Hard && is_users_own(version)
+}
+
+/// Whether an assistant told it, and the user has not agreed to it.
+fn is_told(version: &Version) -> bool {
+    !version.extracted && version.origin < Origin::UserTurn && version.consented_at.is_none()
 }
 
 fn memory(version: &Version) -> Source {
@@ -127,7 +142,7 @@ pub fn baseline(versions: &[Version], budget: &Budget) -> Block {
     // A rule must not be missing because something that only bears on a message could be: rules may
     // take what is set apart for that.
     let mut writing = Writing::within(budget.total.saturating_sub(count(RULES) + FRAME));
-    let hard = |v: &&Version| v.claim.force == Force::Hard;
+    let hard = |v: &&Version| is_rule(v);
     for version in versions.iter().filter(hard) {
         writing.put(memory(version), HARD, memory_line(version), None, usize::MAX);
     }
@@ -136,8 +151,9 @@ pub fn baseline(versions: &[Version], budget: &Budget) -> Block {
         // Where a rule found no room, nothing of less weight takes any.
         false => 0,
     };
+    writing.told_left = budget.told();
     for category in Category::ALL {
-        let own = |v: &&Version| v.claim.category == *category && v.claim.force == Force::Soft;
+        let own = |v: &&Version| v.claim.category == *category && !is_rule(v);
         let own: Vec<&Version> = versions.iter().filter(own).collect();
         let before = writing.clone();
         let one_by_one = own.iter().map(|version| Line::of(version)).collect();
@@ -159,11 +175,13 @@ pub fn baseline(versions: &[Version], budget: &Budget) -> Block {
 struct Line {
     sources: Vec<Source>,
     text: String,
+    /// Whether an assistant told it.
+    told: bool,
 }
 
 impl Line {
     fn of(version: &Version) -> Self {
-        Self { sources: vec![memory(version)], text: memory_line(version) }
+        Self { sources: vec![memory(version)], text: memory_line(version), told: is_told(version) }
     }
 }
 
@@ -183,6 +201,7 @@ fn together(versions: &[&Version]) -> Vec<Line> {
             several => Line {
                 sources: several.iter().map(|version| memory(version)).collect(),
                 text: format!("{} ({})", sentence.text, standing(least)),
+                told: several.iter().any(|version| is_told(version)),
             },
         })
     };
@@ -211,7 +230,7 @@ pub fn dynamic(changed: &[Version], found: &[Finding<'_>], budget: usize, marks:
     for finding in found {
         match finding {
             Finding::Memory(version, relevance) => {
-                let section = if version.claim.force == Force::Hard { HARD } else { RELEVANT };
+                let section = if is_rule(version) { HARD } else { RELEVANT };
                 let line = memory_line(version);
                 writing.put(memory(version), section, line, Some(*relevance), usize::MAX);
             }
@@ -226,16 +245,14 @@ pub fn dynamic(changed: &[Version], found: &[Finding<'_>], budget: usize, marks:
 
 /// What was said, by whom and when, cut to a length that one message may take.
 fn turn_line(turn: &Turn) -> String {
-    const MOST: usize = 400;
+    const MAX_CHARS: usize = 400;
     let who = match (&turn.speaker, turn.role) {
         (Some(name), _) => harmless(name),
         (None, Role::User) => "the user".to_owned(),
         (None, role) => format!("the {}", role.as_str()),
     };
-    let said = harmless(&turn.content);
-    let short: String = said.chars().take(MOST).collect();
-    let more = if short.len() < said.len() { "…" } else { "" };
-    format!("{}, {who}: “{short}{more}”", turn.said_at.strftime("%Y-%m-%d"))
+    let said = harmless_start(&turn.content, MAX_CHARS);
+    format!("{}, {who}: “{said}”", turn.said_at.strftime("%Y-%m-%d"))
 }
 
 /// What the fence and a heading take, at most.
@@ -247,6 +264,8 @@ pub const SHORTEST_LINE: usize = 12;
 #[derive(Clone)]
 struct Writing {
     left: usize,
+    /// What is left for lines told by assistants.
+    told_left: usize,
     marks: usize,
     items: Vec<Item>,
     left_out: Vec<LeftOut>,
@@ -254,20 +273,30 @@ struct Writing {
 
 impl Writing {
     fn within(tokens: usize) -> Self {
-        Self { left: tokens, marks: 0, items: Vec::new(), left_out: Vec::new() }
+        Self {
+            left: tokens,
+            told_left: usize::MAX,
+            marks: 0,
+            items: Vec::new(),
+            left_out: Vec::new(),
+        }
     }
 
     /// Puts lines of one category in, within its budget. A line that stands for several memories goes
     /// in for all of them or is left out for all.
     fn put_all(&mut self, lines: Vec<Line>, section: &'static str, budget: usize) {
         let mut left = budget;
-        for Line { mut sources, text } in lines {
+        for Line { mut sources, text, told } in lines {
             if sources.is_empty() {
                 continue;
             }
             let first = sources.remove(0);
-            let took = self.put(first, section, text, None, left);
+            let room = if told { left.min(self.told_left) } else { left };
+            let took = self.put(first, section, text, None, room);
             left -= took.min(left);
+            if told {
+                self.told_left = self.told_left.saturating_sub(took);
+            }
             if took > 0 {
                 let fact = |source: &Source| match source {
                     Source::Memory { fact, .. } => Some(*fact),

@@ -30,14 +30,22 @@ impl Budget {
     pub const COMPACT: usize = 1_500;
     pub const STANDARD: usize = 4_000;
     pub const DEEP: usize = 16_000;
+    /// No budget is larger, whatever a caller asks for.
+    const MAX: usize = 1_000_000;
     /// Memory never takes more of a model's window than this many hundredths.
     const SHARE_OF_WINDOW: usize = 15;
 
     /// So many tokens, or as many as the window allows.
     pub fn of(tokens: usize, window: Option<usize>) -> Self {
-        let most = window.map_or(usize::MAX, |window| window * Self::SHARE_OF_WINDOW / 100);
-        let total = tokens.min(most);
+        let most = window
+            .map_or(Self::MAX, |window| window.min(Self::MAX * 100) * Self::SHARE_OF_WINDOW / 100);
+        let total = tokens.min(most).min(Self::MAX);
         Self { total, dynamic: total / 4 }
+    }
+
+    /// What lines told by assistants may take in the baseline.
+    pub fn told(&self) -> usize {
+        self.total * TOLD_SHARE / 100
     }
 
     /// What lines of a category may take in the baseline: 300, 500, 200 and 500 of 1,500.
@@ -71,11 +79,16 @@ pub fn is_own(version: &Version) -> bool {
     version.consented_at.is_some() || version.origin >= least
 }
 
-/// What comes first in the baseline: rules, then importance, then freshness.
+/// The share of the baseline, in hundredths, that lines told by assistants take at most.
+const TOLD_SHARE: usize = 30;
+
+/// What comes first in the baseline: rules, then what the user said, then what assistants told; within
+/// each by importance, then freshness.
 pub fn precedence(a: &Facets, b: &Facets) -> std::cmp::Ordering {
-    let hard = |facets: &Facets| facets.force == Force::Hard;
+    let hard = |facets: &Facets| facets.force == Force::Hard && !facets.told;
     hard(b)
         .cmp(&hard(a))
+        .then(a.told.cmp(&b.told))
         .then(b.importance.total_cmp(&a.importance))
         .then(b.fresh_at.cmp(&a.fresh_at))
 }
@@ -109,6 +122,8 @@ mod tests {
         assert_eq!(Budget::of(Budget::COMPACT, None).total, 1_500);
         assert_eq!(Budget::of(Budget::DEEP, Some(32_000)).total, 4_800);
         assert_eq!(Budget::of(Budget::COMPACT, Some(1_000)).total, 150);
+        assert_eq!(Budget::of(Budget::COMPACT, Some(usize::MAX)).total, 1_500);
+        assert_eq!(Budget::of(usize::MAX, Some(usize::MAX)).category(Category::Fact), 333_333);
         let compact = Budget::of(Budget::COMPACT, None);
         let categories: usize = Category::ALL.iter().map(|c| compact.category(*c)).sum();
         assert_eq!(categories, 1_500);

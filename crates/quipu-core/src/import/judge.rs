@@ -5,6 +5,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::{Format, MemoryItem};
+use crate::admission::{Decision, Sensitivity, Traits, Writer, decide};
 use crate::domain::Domain;
 use crate::fact::{Claim, Evidence, State, words};
 use crate::limits::{CONTENT_CHARS, DETAIL_CHARS, EVIDENCE_CHARS, TAG_CHARS, TAGS};
@@ -46,8 +47,19 @@ pub fn judge(item: &MemoryItem, format: Format, domains: &[Domain], policy: &Pol
         return Verdict::Leave(Left::Off);
     }
     let orders = |reading: &Reading| reading.orders() || reading.commands() || reading.authorises();
-    let asks = felt.is_some() || readings.iter().any(orders) || admission == Admission::Propose;
-    let state = if asks { State::Proposed } else { State::Active };
+    let sensitivity = match (felt, domain) {
+        (None, _) => Sensitivity::Plain,
+        (Some(_), None) => Sensitivity::NoDomain,
+        // Whether the user has opened it makes no difference here: either way they are asked.
+        (Some(_), Some(_)) => Sensitivity::Open,
+    };
+    let directs = readings.iter().any(orders);
+    let traits = Traits { secret: false, sensitivity, directs, hard: false };
+    let asks = admission == Admission::Propose;
+    let state = match decide(Writer::Import, traits) {
+        Decision::Accept if !asks => State::Active,
+        _ => State::Proposed,
+    };
     let domain = domain.map(|domain| domain.name.clone());
     Verdict::Keep { claim: Box::new(Claim { domain, ..claim }), state }
 }

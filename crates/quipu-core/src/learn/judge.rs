@@ -18,6 +18,7 @@ use serde::{Deserialize, Serialize};
 
 use super::answer::{Item, Op};
 use super::transcript::{Found, Transcript};
+use crate::admission::{Decision, Sensitivity, Traits, Writer, decide};
 use crate::domain::Domain;
 use crate::fact::{
     Category, Claim, Evidence, Force, Kind, MemoryType, State, Tier, Version, fingerprint, words,
@@ -260,11 +261,19 @@ fn weigh(
         Some((domain, opened)) => (Some(domain), *opened),
         None => (None, true),
     };
-    if domain.is_some_and(|domain| domain.requires_opt_in && !opened) {
-        return Err(Reason::ClosedDomain);
-    }
-    let asks_first =
-        order || commanded || felt.is_some() || domain.is_some_and(|domain| domain.sensitive);
+    let sensitivity = match domain {
+        Some(domain) if domain.requires_opt_in && !opened => Sensitivity::Closed,
+        Some(domain) if felt_domain.is_some() || domain.sensitive => Sensitivity::Open,
+        _ if felt.is_some() => Sensitivity::NoDomain,
+        _ => Sensitivity::Plain,
+    };
+    let traits = Traits { secret: false, sensitivity, directs: order || commanded, hard: false };
+    let asks_first = match decide(Writer::Extraction, traits) {
+        Decision::Accept => false,
+        Decision::Ask => true,
+        Decision::RejectSecret => return Err(Reason::Secret),
+        Decision::RejectClosed => return Err(Reason::ClosedDomain),
+    };
     let admission = scene.policy.admission_in(domain.map(|domain| domain.name.as_str()));
     if admission == Admission::Off {
         return Err(Reason::Off);

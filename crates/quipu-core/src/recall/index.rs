@@ -71,8 +71,8 @@ pub struct Index {
     unit_at: HashMap<Uuid, usize>,
     session_at: HashMap<String, usize>,
     session_names: Vec<String>,
-    /// The units of each session by the turn's number, less one.
-    pub(super) sessions: Vec<Vec<Option<usize>>>,
+    /// Of each session the turn with the lowest number: that number, and its unit.
+    first_turns: Vec<(i32, usize)>,
     /// From fact to facts, in both directions; and only as they were made.
     links: HashMap<Uuid, Vec<Uuid>>,
     outward: HashMap<Uuid, Vec<Uuid>>,
@@ -151,18 +151,14 @@ impl Index {
             let session = match self.session_at.get(&place.session) {
                 Some(session) => *session,
                 None => {
-                    self.session_at.insert(place.session.clone(), self.sessions.len());
+                    self.session_at.insert(place.session.clone(), self.first_turns.len());
                     self.session_names.push(place.session);
-                    self.sessions.push(Vec::new());
-                    self.sessions.len() - 1
+                    self.first_turns.push((place.number, unit));
+                    self.first_turns.len() - 1
                 }
             };
-            let turns = &mut self.sessions[session];
-            let slot = usize::try_from(place.number - 1).unwrap_or(0);
-            if turns.len() <= slot {
-                turns.resize(slot + 1, None);
-            }
-            turns[slot] = Some(unit);
+            let first = &mut self.first_turns[session];
+            *first = (*first).min((place.number, unit));
             in_session = Some(session);
             TurnPlace {
                 number: place.number,
@@ -241,8 +237,8 @@ impl Index {
 
     /// When the first turn of a session that is known was said.
     pub(super) fn session_began(&self, session: usize) -> Option<Timestamp> {
-        let first = self.sessions[session].iter().flatten().next();
-        first.and_then(|unit| self.units[*unit].turn).map(|turn| turn.said_at)
+        let (_, unit) = self.first_turns[session];
+        self.units[unit].turn.map(|turn| turn.said_at)
     }
 
     /// How many passages of standing memories and of turns have no vector yet.

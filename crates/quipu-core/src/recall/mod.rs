@@ -29,6 +29,8 @@ pub struct Facets {
     pub firm: bool,
     /// In the person's own words, told by the assistant they speak with, or agreed to by them.
     pub own: bool,
+    /// Told by an assistant, and the user has not agreed to it.
+    pub told: bool,
     /// What it is called: its key and its tags.
     pub names: Vec<String>,
     /// The session it was learned in, if it says.

@@ -22,6 +22,7 @@ fn facets() -> Facets {
         importance: 0.5,
         confidence: 0.95,
         firm: true,
+        told: false,
         own: true,
         names: Vec::new(),
         session: None,

@@ -12,11 +12,19 @@ use rust_stemmers::{Algorithm, Stemmer};
 use unicode_normalization::UnicodeNormalization;
 
 /// The edition of these rules.
-pub const ANALYZER: i16 = 1;
+pub const ANALYZER: i16 = 2;
 
 /// How many words a passage has at most. Longer text is about more than one thing, and an embedding
 /// of it about none.
 pub const PASSAGE_WORDS: usize = 160;
+
+/// How many different terms a passage keeps at most, pairs of words dropped first. With the longest
+/// name of a session they still fit into a row of the index (2,704 bytes).
+pub const PASSAGE_TERMS: usize = 400;
+
+/// How many characters of a word count. What is longer is no word of a language, and stemming it
+/// costs more than its length.
+const WORD_CHARS: usize = 64;
 
 /// Words of English that say nothing about what a text is about. Question words are among them:
 /// they are in every question and in no answer.
@@ -164,6 +172,7 @@ pub fn words(text: &str, language: Language) -> Vec<Word> {
 /// Calls `each` with every word in lower case, and whether it was cut out of writing without spaces.
 fn for_each_word(text: &str, mut each: impl FnMut(&str, bool)) {
     let mut word = String::new();
+    let mut chars = 0;
     let mut dense = String::new();
     for c in text.nfkc().flat_map(char::to_lowercase).chain([' ']) {
         if is_dense(c) {
@@ -173,10 +182,14 @@ fn for_each_word(text: &str, mut each: impl FnMut(&str, bool)) {
             dense.clear();
         }
         if c.is_alphanumeric() && !is_dense(c) {
-            word.push(c);
+            if chars < WORD_CHARS {
+                word.push(c);
+            }
+            chars += 1;
         } else if !word.is_empty() {
             each(&word, false);
             word.clear();
+            chars = 0;
         }
     }
 }
@@ -234,6 +247,10 @@ impl Terms {
             *count = count.saturating_add(1);
         }
         let mut counts: Vec<_> = counts.into_iter().collect();
+        if counts.len() > PASSAGE_TERMS {
+            counts.sort_unstable_by_key(|(term, _)| (!term.is_word(), *term));
+            counts.truncate(PASSAGE_TERMS);
+        }
         counts.sort_unstable();
         Self { counts, words: u32::try_from(words.len()).unwrap_or(u32::MAX) }
     }
@@ -269,17 +286,20 @@ pub fn passages(text: &str) -> Vec<&str> {
     let mut chars = text.char_indices().peekable();
     while let Some((at, c)) = chars.next() {
         let end = at + c.len_utf8();
-        let counts = if is_dense(c) { true } else { c.is_alphanumeric() && !in_word };
-        in_word = c.is_alphanumeric() && !is_dense(c);
-        if counts {
-            words += 1;
-            since_good += 1;
+        // Counted as `words` will cut it: one character may normalise to several words.
+        let mut counts = 0;
+        for c in std::iter::once(c).nfkc() {
+            let starts = is_dense(c) || (c.is_alphanumeric() && !in_word);
+            counts += usize::from(starts);
+            in_word = c.is_alphanumeric() && !is_dense(c);
         }
+        words += counts;
+        since_good += counts;
         if words > PASSAGE_WORDS {
             // Back to the last end of a sentence, or right here if the sentence has none.
             let cut = good.filter(|good| *good > start).unwrap_or(at);
             cuts.push(&text[start..cut]);
-            words = if cut == at { 1 } else { since_good };
+            words = if cut == at { counts } else { since_good };
             (start, good) = (cut, None);
         }
         let ends = c == '\n'
@@ -361,6 +381,33 @@ mod tests {
         assert_eq!(terms.count_of(Term::of("tea")), 2);
         assert_eq!(Terms::from_bytes(&terms.to_bytes(), terms.words), terms);
         assert_eq!(Terms::from_bytes(&[1, 2, 3], 0), Terms::default());
+    }
+
+    #[test]
+    fn text_that_normalises_to_many_words_fits_into_passages() {
+        let halves: String = (1..900).map(|n| format!("{n}½")).collect();
+        let cut = passages(&halves);
+        assert_eq!(cut.concat(), halves);
+        for passage in cut {
+            let words = words(passage, Language::ENGLISH);
+            assert!(words.len() <= PASSAGE_WORDS + 1, "{}", words.len());
+            assert!(Terms::of(&words, []).counts.len() <= PASSAGE_TERMS);
+        }
+    }
+
+    #[test]
+    fn a_passage_keeps_its_words_before_pairs_of_words() {
+        let text: String = (0..399).map(|n| format!("w{n} ")).collect();
+        let words = words(&text, Language::ENGLISH);
+        let terms = Terms::of(&words, []);
+        assert_eq!(terms.counts.len(), PASSAGE_TERMS);
+        assert!(words.iter().all(|word| terms.count_of(word.term) == 1));
+    }
+
+    #[test]
+    fn a_word_counts_up_to_its_first_characters() {
+        let long = words(&"ay".repeat(50_000), Language::ENGLISH);
+        assert_eq!((long.len(), long[0].written.chars().count()), (1, WORD_CHARS));
     }
 
     #[test]

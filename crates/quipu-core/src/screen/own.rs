@@ -5,6 +5,7 @@
 //! person said. This room only cuts; it does not judge what is left.
 
 use std::borrow::Cow;
+use std::collections::HashMap;
 use std::ops::Range;
 
 use crate::context::block::RULES;
@@ -14,19 +15,151 @@ const TAGS: [&str; 2] = ["memory-now", "memory"];
 /// A fence may come back escaped.
 const OPEN: [&str; 3] = ["<", "&lt;", "\\u003c"];
 const CLOSE: [&str; 3] = [">", "&gt;", "\\u003e"];
+/// How long the inside of a fence may be, so that a stray bracket does not look for its end through a
+/// whole text.
+const INSIDE_BYTES: usize = 80;
+/// How much white space a fence may have in one place.
+const FENCE_SPACE_BYTES: usize = 8;
+/// How long a mark of quotation or an indent before a fence may be.
+const QUOTE_BYTES: usize = 64;
+/// How far back a fence or a line of the rules can begin that is complete only once a block behind its
+/// beginning is gone. Longer than any of them.
+const SEAM_BYTES: usize = 512;
 
 /// The text without any block of Quipu's, real or forged, and without its rules. A block that is
-/// not closed reaches to the end.
+/// not closed reaches to the end. Takes time in proportion to the text.
 pub fn strip(text: &str) -> Cow<'_, str> {
-    let mut left = Cow::Borrowed(text);
-    // What was torn apart by a block may be a fence once the block is gone, so it begins again.
-    while let Some(range) = first_block(&left).or_else(|| first_rule(&left)) {
-        let mut rest = String::with_capacity(left.len());
-        rest.push_str(&left[..range.start]);
-        rest.push_str(&left[range.end..]);
-        left = Cow::Owned(rest);
+    let mut cut = Stripping::of(text);
+    while let Some(range) = cut.next_removal() {
+        cut.remove(range);
     }
-    left
+    cut.finish(text)
+}
+
+/// A text while blocks are cut out of it. The text that is kept lies before `written`, the rest from
+/// `read` on, both in one buffer.
+struct Stripping {
+    buffer: Vec<u8>,
+    written: usize,
+    read: usize,
+    /// From here on the buffer holds what the text did.
+    untouched: usize,
+    /// Where the text has closing fences: of a tag with a nonce, and of a tag with any.
+    closers: HashMap<(&'static str, Vec<u8>), Vec<usize>>,
+    any_closers: HashMap<&'static str, Vec<usize>>,
+    removed: bool,
+}
+
+impl Stripping {
+    fn of(text: &str) -> Self {
+        let buffer = text.as_bytes().to_vec();
+        let mut closers: HashMap<(&'static str, Vec<u8>), Vec<usize>> = HashMap::new();
+        let mut any_closers: HashMap<&'static str, Vec<usize>> = HashMap::new();
+        for at in 0..buffer.len() {
+            if let Some(fence) = fence_at(&buffer, at).filter(|fence| fence.closing) {
+                closers.entry((fence.tag, fence.nonce.to_vec())).or_default().push(at);
+                any_closers.entry(fence.tag).or_default().push(at);
+            }
+        }
+        Self { buffer, written: 0, read: 0, untouched: 0, closers, any_closers, removed: false }
+    }
+
+    /// Keeps what comes before the next thing to remove, and says where that lies in the buffer.
+    fn next_removal(&mut self) -> Option<Range<usize>> {
+        let mut at = self.read;
+        while at < self.buffer.len() {
+            let range = match fence_at(&self.buffer, at) {
+                Some(fence) if !fence.nonce.is_empty() => {
+                    let opens = (!fence.closing).then(|| (fence.tag, fence.nonce.to_vec()));
+                    Some((fence.range.clone(), opens))
+                }
+                _ => rule_at(&self.buffer, at).map(|range| (range, None)),
+            };
+            if let Some((range, opens)) = range {
+                self.keep_until(at);
+                return Some(match opens {
+                    Some((tag, nonce)) => self.block_from(&range, tag, nonce),
+                    None => range,
+                });
+            }
+            at += 1;
+        }
+        None
+    }
+
+    fn keep_until(&mut self, at: usize) {
+        self.buffer.copy_within(self.read..at, self.written);
+        self.written += at - self.read;
+        self.read = at;
+    }
+
+    /// Passes over `range`, which begins where reading is. What was torn apart by it may be a fence
+    /// now, so the end of what was kept is read again.
+    fn remove(&mut self, range: Range<usize>) {
+        self.removed = true;
+        let end = range.end;
+        let mut back = self.written.min(SEAM_BYTES);
+        while back < self.written && is_continuation(self.buffer[self.written - back]) {
+            back += 1;
+        }
+        self.buffer.copy_within(self.written - back..self.written, end - back);
+        self.written -= back;
+        self.read = end - back;
+        self.untouched = end;
+    }
+
+    /// Where the block that this fence opens ends; its quotation marks are taken back from what was
+    /// kept.
+    fn block_from(
+        &mut self,
+        open: &Range<usize>,
+        tag: &'static str,
+        nonce: Vec<u8>,
+    ) -> Range<usize> {
+        let close = self.closer(open.end, tag, nonce);
+        let end = close.map_or(self.buffer.len(), |close| close + line_end(&self.buffer[close..]));
+        let kept = &self.buffer[..self.written];
+        let mark = kept.iter().rev().take(QUOTE_BYTES + 1);
+        let mark = mark.take_while(|byte| matches!(byte, b'>' | b' ' | b'\t')).count();
+        let line = self.written - mark;
+        let begins = mark <= QUOTE_BYTES && (line == 0 || kept[line - 1] == b'\n');
+        if begins && is_quoting(&kept[line..], &self.buffer[open.end..]) {
+            self.written = line;
+        }
+        open.start..end
+    }
+
+    /// Where the fence ends that closes a block: the first with its nonce, or else the first of its
+    /// tag.
+    fn closer(&self, from: usize, tag: &'static str, nonce: Vec<u8>) -> Option<usize> {
+        let end = |at: usize| fence_at(&self.buffer, at).map(|fence| fence.range.end);
+        // Near a seam the text is not what it was when it was searched for fences.
+        let near = (from..self.untouched).filter_map(|at| fence_at(&self.buffer, at));
+        let near: Vec<Fence<'_>> = near.filter(|f| f.closing && f.tag == tag).collect();
+        let later = from.max(self.untouched);
+        let next = |places: Option<&Vec<usize>>| {
+            let places = places?;
+            places.get(places.partition_point(|at| *at < later)).copied().and_then(end)
+        };
+        let same = near.iter().find(|fence| fence.nonce == nonce).map(|fence| fence.range.end);
+        same.or_else(|| next(self.closers.get(&(tag, nonce))))
+            .or_else(|| near.first().map(|fence| fence.range.end))
+            .or_else(|| next(self.any_closers.get(tag)))
+    }
+
+    fn finish(mut self, text: &str) -> Cow<'_, str> {
+        if !self.removed {
+            return Cow::Borrowed(text);
+        }
+        self.keep_until(self.buffer.len());
+        self.buffer.truncate(self.written);
+        // Only whole characters were cut out.
+        Cow::Owned(String::from_utf8_lossy(&self.buffer).into_owned())
+    }
+}
+
+fn is_continuation(byte: u8) -> bool {
+    byte & 0xC0 == 0x80
 }
 
 /// A fence: where it stands, which it is, and what it says of itself.
@@ -34,107 +167,83 @@ struct Fence<'t> {
     range: Range<usize>,
     tag: &'static str,
     closing: bool,
-    nonce: &'t str,
-}
-
-fn first_block(text: &str) -> Option<Range<usize>> {
-    let fence = fences(text, 0).find(|fence| fence.closing || !fence.nonce.is_empty())?;
-    if fence.closing {
-        // Whatever it closed is gone; without a nonce it may be anybody's.
-        return (!fence.nonce.is_empty())
-            .then(|| fence.range.clone())
-            .or_else(|| first_block_after(text, fence.range.end));
-    }
-    Some(block_of(text, &fence))
-}
-
-fn first_block_after(text: &str, from: usize) -> Option<Range<usize>> {
-    let fence = fences(text, from).find(|fence| !fence.nonce.is_empty())?;
-    Some(if fence.closing { fence.range.clone() } else { block_of(text, &fence) })
-}
-
-fn block_of(text: &str, open: &Fence<'_>) -> Range<usize> {
-    let closers = || fences(text, open.range.end).filter(|f| f.closing && f.tag == open.tag);
-    let close = closers().find(|f| f.nonce == open.nonce).or_else(|| closers().next());
-    let end = close.map_or(text.len(), |close| {
-        let behind = &text[close.range.end..];
-        close.range.end + line_end(behind)
-    });
-    let line = text[..open.range.start].rfind('\n').map_or(0, |at| at + 1);
-    let before = &text[line..open.range.start];
-    let start = if is_quoting(before, &text[open.range.end..]) { line } else { open.range.start };
-    start..end
+    nonce: &'t [u8],
 }
 
 /// The length of the line's end that follows at once.
-fn line_end(behind: &str) -> usize {
-    ["\r\n", "\n"].iter().find(|end| behind.starts_with(**end)).map_or(0, |end| end.len())
+fn line_end(behind: &[u8]) -> usize {
+    [&b"\r\n"[..], b"\n"].iter().find(|end| behind.starts_with(end)).map_or(0, |end| end.len())
 }
 
 /// Whether what stands before a fence is a quotation mark or an indent that its next line has too.
-fn is_quoting(before: &str, behind: &str) -> bool {
-    let mark = before.trim_end_matches(' ');
+fn is_quoting(before: &[u8], behind: &[u8]) -> bool {
+    let mark = before.trim_ascii_end();
     let own = if mark.is_empty() { before } else { mark };
-    !own.is_empty()
-        && own.chars().all(|c| matches!(c, '>' | ' ' | '\t'))
-        && behind.split_once('\n').is_some_and(|(_, next)| next.starts_with(own))
+    if own.is_empty() {
+        return false;
+    }
+    let next = behind.iter().position(|byte| *byte == b'\n');
+    next.is_some_and(|next| behind[next + 1..].starts_with(own))
 }
 
-/// The fences from a place on, in order.
-fn fences(text: &str, from: usize) -> impl Iterator<Item = Fence<'_>> {
-    text[from..].char_indices().filter_map(move |(at, c)| {
-        let quick = matches!(c, '<' | '&' | '\\');
-        quick.then(|| fence_at(text, from + at)).flatten()
-    })
-}
-
-fn fence_at(text: &str, start: usize) -> Option<Fence<'_>> {
-    let after = |text: &str, from: usize, marks: &[&str]| {
+fn fence_at(text: &[u8], start: usize) -> Option<Fence<'_>> {
+    if !matches!(text.get(start)?, b'<' | b'&' | b'\\') {
+        return None;
+    }
+    let after = |from: usize, marks: &[&str]| {
         marks.iter().find(|m| starts_with(&text[from..], m)).map(|m| from + m.len())
     };
-    let skip = |from: usize| from + text[from..].len() - text[from..].trim_start().len();
-    let at = skip(after(text, start, &OPEN)?);
-    let (at, closing) = match after(text, at, &["/", "\\/"]) {
+    let skip = |from: usize| {
+        let space = text[from..].iter().take(FENCE_SPACE_BYTES);
+        from + space.take_while(|byte| byte.is_ascii_whitespace()).count()
+    };
+    let at = skip(after(start, &OPEN)?);
+    let (at, closing) = match after(at, &["/", "\\/"]) {
         Some(at) => (skip(at), true),
         None => (at, false),
     };
     let tag = TAGS.into_iter().find(|tag| starts_with(&text[at..], tag))?;
     let at = at + tag.len();
     let rest = &text[at..];
-    if rest.starts_with(|c: char| c.is_alphanumeric() || c == '-' || c == '_') {
+    if rest.first().is_some_and(|c| c.is_ascii_alphanumeric() || *c >= 0x80 || b"-_".contains(c)) {
         return None;
     }
-    // A fence is short, so that a stray bracket does not look for its end through a whole text.
-    let until = rest.char_indices().map(|(n, c)| n + c.len_utf8()).take(80).last().unwrap_or(0);
+    let mut until = rest.len().min(INSIDE_BYTES);
+    while until < rest.len() && is_continuation(rest[until]) {
+        until += 1;
+    }
+    let find = |mark: &str| rest[..until].windows(mark.len()).position(|w| w == mark.as_bytes());
     let (inside, end) = CLOSE
         .iter()
-        .filter_map(|mark| Some((&rest[..rest[..until].find(mark)?], mark.len())))
+        .filter_map(|mark| Some((&rest[..find(mark)?], mark.len())))
         .min_by_key(|(inside, _)| inside.len())
         .map(|(inside, mark)| (inside, at + inside.len() + mark))
         .or_else(|| {
-            rest.trim_start().starts_with("nonce").then_some((&rest[..until], at + until))
+            rest.trim_ascii_start().starts_with(b"nonce").then_some((&rest[..until], at + until))
         })?;
-    let nonce = match inside.trim().strip_prefix("nonce") {
-        Some(value) => value.trim_matches(|c: char| !c.is_alphanumeric()),
-        None if inside.trim().is_empty() => "",
+    let nonce = match inside.trim_ascii().strip_prefix(b"nonce") {
+        Some(value) => {
+            let named = |byte: &u8| byte.is_ascii_alphanumeric() || *byte >= 0x80;
+            let first = value.iter().position(named);
+            let last = value.iter().rposition(named);
+            first.zip(last).map_or(&b"?"[..], |(first, last)| &value[first..=last])
+        }
+        None if inside.trim_ascii().is_empty() => b"",
         None => return None,
     };
-    // A nonce of nothing is still a claim to be one.
-    let nonce = if nonce.is_empty() && !inside.trim().is_empty() { "?" } else { nonce };
     Some(Fence { range: start..end, tag, closing, nonce })
 }
 
-fn starts_with(text: &str, start: &str) -> bool {
-    text.get(..start.len()).is_some_and(|begin| begin.eq_ignore_ascii_case(start))
+fn starts_with(text: &[u8], start: &str) -> bool {
+    text.get(..start.len()).is_some_and(|begin| begin.eq_ignore_ascii_case(start.as_bytes()))
 }
 
 /// A line of the rules that a block begins with, repeated outside of one.
-fn first_rule(text: &str) -> Option<Range<usize>> {
-    RULES.lines().find_map(|line| {
-        let at = text.find(line)?;
-        let end = at + line.len();
-        Some(at..end + line_end(&text[end..]))
-    })
+fn rule_at(text: &[u8], at: usize) -> Option<Range<usize>> {
+    let rest = &text[at..];
+    let line = RULES.lines().find(|line| rest.starts_with(line.as_bytes()))?;
+    let end = at + line.len();
+    Some(at..end + line_end(&text[end..]))
 }
 
 #[cfg(test)]

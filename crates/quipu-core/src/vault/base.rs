@@ -13,7 +13,7 @@ use crate::id::FactId;
 use crate::limits;
 use crate::link::Link;
 use crate::state_hash;
-use crate::time::Timestamp;
+use crate::time::{Timestamp, is_storable};
 
 const FORMAT: u32 = 1;
 
@@ -139,8 +139,20 @@ impl Base {
                         whole = false;
                     }
                 },
-                Ok(Row::Link { link }) => base.links.push(*link),
-                Ok(Row::Episode { episode }) => base.episodes.push(*episode),
+                Ok(Row::Link { link }) => match link.fault() {
+                    None => base.links.push(*link),
+                    Some(what) => {
+                        problem(what.to_owned());
+                        whole = false;
+                    }
+                },
+                Ok(Row::Episode { episode }) => match episode.fault() {
+                    None => base.episodes.push(*episode),
+                    Some(what) => {
+                        problem(what.to_owned());
+                        whole = false;
+                    }
+                },
                 Err(_) => {
                     problem("not a line that Quipu wrote; it is passed over".to_owned());
                     whole = false;
@@ -177,11 +189,11 @@ fn fault(version: &Version) -> Option<String> {
     let mut times = times.into_iter().flatten().chain([version.valid.from, version.known.from]);
     let texts = version.turns.iter().chain(&version.session);
     let sure = version.confidence.unwrap_or(0.0);
-    let what = if version.number < 1 {
+    let what = if !(1..=limits::VERSIONS).contains(&version.number) {
         "number: counted from one"
     } else if !(0.0..=1.0).contains(&sure) || (!version.extracted && version.confidence.is_some()) {
         "confidence: between 0 and 1, and only for what was extracted"
-    } else if !times.all(is_kept) || !version.valid.until.is_none_or(is_kept) {
+    } else if !times.all(is_storable) || !version.valid.until.is_none_or(is_storable) {
         "a time that cannot be kept"
     } else if version.valid.until.is_some_and(|until| until <= version.valid.from) {
         "valid: until must be later than from"
@@ -193,11 +205,4 @@ fn fault(version: &Version) -> Option<String> {
         return None;
     };
     Some(what.to_owned())
-}
-
-/// Whether PostgreSQL keeps this very instant.
-fn is_kept(at: Timestamp) -> bool {
-    const YEAR_10000: i64 = 253_402_300_800;
-    const YEAR_0001: i64 = -62_135_596_800;
-    (YEAR_0001..YEAR_10000).contains(&at.as_second()) && at.subsec_nanosecond() % 1_000 == 0
 }

@@ -49,9 +49,15 @@ struct Reading {
     span: Option<Span>,
 }
 
-/// The expressions of time in `text`, in the order they are written. Where two overlap the longer
-/// one is kept.
+/// How much of a text is read for times: as much as a memory's line holds. A longer question names
+/// the time it is about at its beginning or not at all.
+const READ_CHARS: usize = 2_000;
+
+/// The expressions of time at the beginning of `text`, in the order they are written. Where two
+/// overlap the longer one is kept.
 pub fn mentions(text: &str, now: Timestamp, zone: &TimeZone) -> Vec<Mention> {
+    let end = text.char_indices().nth(READ_CHARS).map_or(text.len(), |(at, _)| at);
+    let text = &text[..end];
     let local = now.to_zoned(zone.clone()).datetime();
     let tokens = tokens::tokens(text);
     let mut readings = english::readings(&tokens, local);

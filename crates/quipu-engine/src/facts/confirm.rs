@@ -1,14 +1,15 @@
 //! Confirm: affirm a memory that is active, or answer a proposal. Only a human says yes to a
 //! proposal, and a yes binds the very bytes that were shown.
 
-use quipu_core::{CallerKind, Edit, State, Verb, record};
+use quipu_core::admission::Writer;
+use quipu_core::{CallerKind, Edit, Origin, Refusal, State, Verb, Version, record};
 use quipu_store::fact;
 
 use super::outcome::Outcome;
-use super::save::check_domain;
 use super::target::Target;
 use super::update::remaining;
 use super::write::{Begun, Effect};
+use crate::admission::{self, Ask};
 use crate::error::{Error, Result};
 use crate::{Engine, Request};
 
@@ -37,6 +38,9 @@ impl Engine {
         let known = target.known(&writing.scope, now).await?;
         writing.check_match(&known)?;
         let human = request.caller.kind == CallerKind::Human;
+        if Writer::of(&request.caller) != Writer::Human && !is_own_proposal(&known, &decision) {
+            return Err(Refusal::NeedsHuman.into());
+        }
         let waits = known.iter().any(|v| matches!(v.state, State::Proposed | State::Candidate));
         let (verb, word, changes) = match (waits, decision) {
             (true, Decision::Yes { digest, edit }) => {
@@ -49,7 +53,9 @@ impl Engine {
                 let changes = record::accept(&known, &edit, &digest, number, voice, stamp)?;
                 for opened in &changes.opens {
                     Error::faults(opened.claim.faults())?;
-                    check_domain(&writing.scope, opened.claim.domain.as_deref()).await?;
+                    let screening = admission::screen(&opened.claim).await;
+                    let ask = Ask::new(Writer::Human, &screening);
+                    admission::admit(&writing.scope, opened.claim.clone(), ask).await?;
                 }
                 (Verb::Confirm, "Confirmed", changes)
             }
@@ -75,4 +81,11 @@ impl Engine {
         let confirmed = writing.finish(verb, Effect::of(changes), outcome).await;
         self.name_the_holder(request, &claim, from, Some(known[0].fact), confirmed).await
     }
+}
+
+/// Whether an agent takes back what an agent has proposed. Anything else is for the user to decide.
+fn is_own_proposal(known: &[Version], decision: &Decision) -> bool {
+    let waits = |v: &&Version| v.state == State::Proposed;
+    let agents = |v: &Version| !v.extracted && v.origin < Origin::UserTurn;
+    *decision == Decision::No && known.iter().filter(waits).all(agents)
 }

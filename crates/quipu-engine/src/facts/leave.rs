@@ -3,8 +3,9 @@
 
 use futures_util::try_join;
 use jiff::SignedDuration;
+use quipu_core::admission::{Writer, may_forget};
 use quipu_core::limits::{IDEMPOTENCY_DAYS, TRASH_DAYS, USAGE_DAYS};
-use quipu_core::{CallerKind, FactId, Refusal, State, Verb, Version, record};
+use quipu_core::{CallerKind, FactId, Origin, Refusal, State, Verb, Version, Voice, record};
 use quipu_store::erasure::Erasure;
 use quipu_store::policy::{self, Standing};
 use quipu_store::{context, erase, erasure, fact, idempotency, operation};
@@ -38,7 +39,7 @@ impl Engine {
         };
         let known = target.known(&writing.scope, request.moment.now).await?;
         writing.check_match(&known)?;
-        let voice = request.caller.voice;
+        let voice = permit_removal(request, &known)?;
         let (changes, word) = match verb {
             Verb::Forget => (record::forget(&known, voice, &mut writing.stamp)?, "Forgotten"),
             _ => (record::delete(&known, voice, &mut writing.stamp)?, "Moved to the trash"),
@@ -201,6 +202,19 @@ pub(crate) async fn remove_one(
         evidence: removed.evidence,
         answers: removed.answers,
     })
+}
+
+/// The voice that a memory is forgotten or deleted with, if admission lets this caller do it.
+fn permit_removal(request: &Request, known: &[Version]) -> Result<Voice> {
+    let (writer, voice) = (Writer::of(&request.caller), request.caller.voice);
+    if writer != Writer::Agent {
+        return Ok(voice);
+    }
+    let here = known.iter().filter(|v| v.state != State::Trashed);
+    if here.into_iter().any(|version| !may_forget(writer, version)) {
+        return Err(Refusal::NeedsHuman.into());
+    }
+    Ok(Voice::stated(Origin::UserTurn))
 }
 
 fn is_gone(version: &Version) -> bool {

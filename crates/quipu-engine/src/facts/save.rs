@@ -2,12 +2,15 @@
 
 use futures_util::try_join;
 use quipu_core::record::{self, Provenance};
-use quipu_core::{Claim, Domain, Force, Period, State, Tier, Timestamp, Verb};
-use quipu_store::{Scope, domain, fact};
+use quipu_core::{
+    Claim, Domain, Force, Origin, Period, State, Tier, Timestamp, TurnId, Verb, Voice, Writer,
+};
+use quipu_store::{Scope, domain, fact, session};
 
 use super::outcome::Outcome;
 use super::read::as_memory;
 use super::write::{Begun, Effect};
+use crate::admission::{self, Admitted, Ask};
 use crate::error::{Error, Result};
 use crate::{Engine, Request};
 
@@ -25,6 +28,9 @@ pub struct NewMemory {
     /// How sure an extraction is; a statement needs no number.
     pub confidence: Option<f32>,
     pub tier: Tier,
+    /// A human's answer: keep something sensitive as a memory without a domain, although its domain
+    /// is not open.
+    pub keep_without_domain: bool,
 }
 
 impl NewMemory {
@@ -37,6 +43,7 @@ impl NewMemory {
             turns: Vec::new(),
             confidence: None,
             tier: Tier::Strong,
+            keep_without_domain: false,
         }
     }
 }
@@ -56,6 +63,8 @@ impl Engine {
         Error::faults(new.claim.faults())?;
         check_sure(new.confidence)?;
         let now = request.moment.now;
+        let writer = Writer::of(&request.caller);
+        let screening = admission::screen(&new.claim).await;
         let mut writing = match self.begin(request).await? {
             Begun::New(writing) => writing,
             Begun::Again(outcome) => return Ok(outcome),
@@ -63,13 +72,17 @@ impl Engine {
         // Judged by this moment's clock, so only after a retry has had its first answer.
         let mut valid = Period::new(new.valid_from.unwrap_or(now), new.valid_until)
             .ok_or(quipu_core::Refusal::EmptyValidity)?;
-        let (domain, same) =
-            try_join!(check_domain(&writing.scope, new.claim.domain.as_deref()), async {
-                Ok(fact::saying_the_same(&writing.scope, &new.claim, now).await?)
-            },)?;
+        let (scope, claim) = (&writing.scope, new.claim.clone());
+        let keep_without_domain = new.keep_without_domain;
+        let ask = Ask { keep_without_domain, ..Ask::new(writer, &screening) };
+        let (admitted, same) = try_join!(admission::admit(scope, claim, ask), async {
+            Ok(fact::saying_the_same(scope, &new.claim, now).await?)
+        },)?;
+        let Admitted { mut claim, state: most, domain } = admitted;
+        let state = if most == State::Proposed { most } else { state };
         if valid.until.is_none() {
             let from = now.max(valid.from);
-            valid.until = domain.and_then(|domain| domain.expires_at(&new.claim, from));
+            valid.until = domain.and_then(|domain| domain.expires_at(&claim, from));
         }
         if let Some(same) = same {
             let memory = as_memory(&same, std::slice::from_ref(&same), now);
@@ -83,21 +96,36 @@ impl Engine {
             let message = format!("Already waiting for a yes: {}", same.claim.content);
             return writing.answer(Outcome::of(Verb::Propose, message).with(memory)).await;
         }
-        let voice = request.caller.voice;
+        let mut voice = request.caller.voice;
+        let mut turns = new.turns;
+        if writer == Writer::Agent {
+            let quotations: Vec<String> =
+                new.claim.evidence.iter().map(|item| item.description.clone()).collect();
+            let session = new.session.as_deref();
+            let quoted =
+                admission::find_quotation(&writing.scope, &claim.content, &quotations, session)
+                    .await?;
+            turns = turns_there(&writing.scope, &turns).await?;
+            if let Some(quoted) = quoted {
+                voice = Voice::stated(Origin::UserTurn);
+                turns = vec![quoted.turn.to_string()];
+                claim.evidence = vec![quoted.evidence];
+            }
+        }
         let provenance = Provenance {
             voice,
             // An extraction that does not say how sure it is, is not.
             confidence: voice.extracted.then(|| new.confidence.unwrap_or(0.5)),
             tier: new.tier,
             session: new.session,
-            turns: new.turns,
+            turns,
+            replaces_stated: false,
         };
         let (verb, message) = match state {
-            State::Active => (Verb::Save, format!("Saved: {}", new.claim.content)),
-            _ => (Verb::Propose, format!("Proposed, waiting for a yes: {}", new.claim.content)),
+            State::Active => (Verb::Save, format!("Saved: {}", claim.content)),
+            _ => (Verb::Propose, format!("Proposed, waiting for a yes: {}", claim.content)),
         };
-        let claim = new.claim.clone();
-        let changes = record::save(new.claim, state, valid, provenance, &mut writing.stamp);
+        let changes = record::save(claim.clone(), state, valid, provenance, &mut writing.stamp);
         let shown = writing.shown(&changes.opens);
         let mut outcome = Outcome::of(verb, message);
         outcome.memories.extend(shown);
@@ -125,6 +153,17 @@ impl Engine {
         let memory = holder.map(|v| Box::new(as_memory(&v, std::slice::from_ref(&v), now)));
         Err(Error::KeyTaken(memory))
     }
+}
+
+/// Those of the ids that are turns of this user. A caller can name anything.
+async fn turns_there(scope: &Scope, ids: &[String]) -> Result<Vec<String>> {
+    let named: Vec<_> =
+        ids.iter().filter_map(|id| Some(id.parse::<TurnId>().ok()?.uuid())).collect();
+    if named.is_empty() {
+        return Ok(Vec::new());
+    }
+    let turns = session::turns_by_id(scope, &named).await?;
+    Ok(turns.iter().map(|turn| turn.id.to_string()).collect())
 }
 
 /// The domain must be there and, if it is one of the shut ones, opened by its person.

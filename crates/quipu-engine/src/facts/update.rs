@@ -1,15 +1,20 @@
 //! Update, as a change ("I moved in March") or as a correction ("I never lived there").
 
 use futures_util::try_join;
+use quipu_core::admission::{is_users_own, may_replace};
 use quipu_core::record::{self, Provenance};
-use quipu_core::{Edit, Period, Refusal, State, Timestamp, Verb, Version};
+use quipu_core::{
+    Claim, Edit, Link, Origin, Period, Refusal, State, Timestamp, Verb, Version, Voice, Writer,
+};
 use quipu_store::fact;
 
+use super::contradict::CONTRADICTS;
 use super::outcome::Outcome;
 use super::read::{as_memory, current};
-use super::save::{check_domain, check_sure};
+use super::save::check_sure;
 use super::target::Target;
-use super::write::{Begun, Effect};
+use super::write::{Begun, Effect, Writing};
+use crate::admission::{self, Ask, Quoted};
 use crate::error::{Error, Result};
 use crate::{Engine, Request};
 
@@ -20,6 +25,11 @@ pub struct Update {
     pub session: Option<String>,
     pub turns: Vec<String>,
     pub confidence: Option<f32>,
+    /// What the user said, in their own words, from which an agent has the change.
+    pub quotations: Vec<String>,
+    /// A human's answer: keep something sensitive as a memory without a domain, although its domain
+    /// is not open.
+    pub keep_without_domain: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -33,7 +43,15 @@ pub enum Mode {
 impl Update {
     pub fn change(edit: Edit) -> Self {
         let mode = Mode::Change { effective: None };
-        Self { edit, mode, session: None, turns: Vec::new(), confidence: None }
+        Self {
+            edit,
+            mode,
+            session: None,
+            turns: Vec::new(),
+            confidence: None,
+            quotations: Vec::new(),
+            keep_without_domain: false,
+        }
     }
 
     pub fn correct(edit: Edit) -> Self {
@@ -57,15 +75,27 @@ impl Engine {
         };
         let known = target.known(&writing.scope, now).await?;
         writing.check_match(&known)?;
-        let domain = update.edit.domain.as_ref().and_then(Option::as_deref);
-        let (_, number) = try_join!(check_domain(&writing.scope, domain), async {
+        let (permit, number) = try_join!(self.permit(&writing, &known, &update), async {
             Ok(fact::next_number(&writing.scope, known[0].fact).await?)
         })?;
-        let voice = request.caller.voice;
+        let mut update = update;
+        let mut voice = request.caller.voice;
+        let replaces_stated = match permit {
+            Permit::Change { edit, quoted, replaces } => {
+                update.edit = edit;
+                if let Some(quoted) = quoted {
+                    voice = Voice::stated(Origin::UserTurn);
+                    update.turns = vec![quoted.turn.to_string()];
+                }
+                replaces
+            }
+            Permit::Propose(claim) => return propose_beside(writing, &known, *claim, update).await,
+        };
         let provenance = Provenance {
             confidence: voice.extracted.then(|| update.confidence.unwrap_or(0.5)),
             session: update.session,
             turns: update.turns,
+            replaces_stated,
             ..Provenance::stated(voice)
         };
         let stamp = &mut writing.stamp;
@@ -108,6 +138,97 @@ impl Engine {
         let updated = writing.finish(verb, Effect::of(changes), outcome).await;
         self.name_the_holder(request, &claim, from, Some(known[0].fact), updated).await
     }
+}
+
+/// What an update may do.
+enum Permit {
+    /// Change the memory, with a quotation of the user's if that is what permits it.
+    Change { edit: Edit, quoted: Option<Quoted>, replaces: bool },
+    /// Only wait beside it as a proposal with this claim.
+    Propose(Box<Claim>),
+}
+
+impl Engine {
+    /// Asks admission about an update.
+    async fn permit(
+        &self,
+        writing: &Writing<'_>,
+        known: &[Version],
+        update: &Update,
+    ) -> Result<Permit> {
+        let writer = Writer::of(writing.caller());
+        let mut edit = update.edit.clone();
+        if matches!(writer, Writer::Agent | Writer::Import) {
+            edit.importance = None;
+        }
+        let old = current(known, writing.now()).or_else(|| known.iter().max_by_key(|v| v.number));
+        let Some(old) = old else { return Err(Error::MemoryNotFound) };
+        let claim = edit.apply(&old.claim);
+        Error::faults(claim.faults())?;
+        let mut permitted = State::Active;
+        if claim != old.claim {
+            let screening = admission::screen(&claim).await;
+            let ask = Ask {
+                keep_without_domain: update.keep_without_domain,
+                has_domain: old.claim.domain.as_deref(),
+                ..Ask::new(writer, &screening)
+            };
+            let admitted = admission::admit(&writing.scope, claim.clone(), ask).await?;
+            permitted = admitted.state;
+            if admitted.claim.domain != claim.domain {
+                edit.domain = Some(admitted.claim.domain);
+            }
+        }
+        let mut quoted = None;
+        if writer == Writer::Agent && is_users_own(old) {
+            let session = update.session.as_deref();
+            let quotes = &update.quotations;
+            let scope = &writing.scope;
+            quoted = admission::find_quotation(scope, &claim.content, quotes, session).await?;
+        }
+        let (policy, _) = self.policy_of(&writing.scope).await?;
+        let replaces = may_replace(writer, old, quoted.is_some(), policy.agents);
+        if writer == Writer::Agent && (!replaces || permitted == State::Proposed) {
+            return Ok(Permit::Propose(Box::new(edit.apply(&old.claim))));
+        }
+        let replaces = replaces && writer == Writer::Agent;
+        Ok(Permit::Change { edit, quoted, replaces })
+    }
+}
+
+/// Keeps what an agent would have changed as a proposal beside the memory, and says that the two
+/// contradict each other, so that the user is shown both.
+async fn propose_beside(
+    mut writing: Writing<'_>,
+    known: &[Version],
+    claim: Claim,
+    update: Update,
+) -> Result<Outcome> {
+    let now = writing.now();
+    if let Some(same) = fact::waiting_the_same(&writing.scope, &claim).await? {
+        let memory = as_memory(&same, std::slice::from_ref(&same), now);
+        let message = format!("Already waiting for a yes: {}", same.claim.content);
+        return writing.answer(Outcome::of(Verb::Propose, message).with(memory)).await;
+    }
+    let provenance =
+        Provenance { session: update.session, ..Provenance::stated(writing.caller().voice) };
+    let message = format!("Proposed, waiting for a yes: {}", claim.content);
+    let stamp = &mut writing.stamp;
+    let changes = record::save(claim, State::Proposed, Period::since(now), provenance, stamp);
+    let link = Link {
+        id: stamp.ids.link(),
+        from: changes.opens[0].fact,
+        to: known[0].fact,
+        relation: CONTRADICTS.into(),
+        known: Period::since(stamp.at),
+        opened_by: stamp.operation,
+        closed_by: None,
+        reopens: None,
+    };
+    let mut outcome = Outcome::of(Verb::Propose, message);
+    outcome.memories.extend(writing.shown(&changes.opens));
+    let effect = Effect { opens_links: vec![link], ..Effect::of(changes) };
+    writing.finish(Verb::Propose, effect, outcome).await
 }
 
 /// What will be known of a fact once the changes are applied.

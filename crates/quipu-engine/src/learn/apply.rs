@@ -298,6 +298,7 @@ impl Learned {
             tier: kept.tier,
             session: Some(self.session.clone()),
             turns: self.turns(kept),
+            replaces_stated: false,
         }
     }
 

@@ -46,8 +46,10 @@ pub(super) fn write(
         prompt: pass.prompt.clone(),
         recorded_at: stamp.at,
     };
-    let told: Vec<i32> = plan.turns.iter().map(|turn| turn.number).collect();
-    learning::open_episode(batch, scope, &episode, &told, None);
+    let mut told: Vec<i32> = plan.turns.iter().map(|turn| turn.number).collect();
+    told.sort_unstable();
+    let left_out = episode.turns_left_out(&told);
+    learning::open_episode(batch, scope, &episode, left_out, None);
     let running = match &plan.session.summary {
         Some(before) => format!("{before} {summary}"),
         None => summary,

@@ -96,9 +96,11 @@ impl Engine {
                 prompt: prompt::COMPRESS.name.to_owned(),
                 recorded_at: now,
             };
-            let told: Vec<i32> = turns.iter().map(|turn| turn.number).collect();
+            let mut told: Vec<i32> = turns.iter().map(|turn| turn.number).collect();
+            told.sort_unstable();
+            let left_out = episode.turns_left_out(&told);
             let after = Some(stretch.after);
-            learning::open_episode(&mut batch, &scope, &episode, &told, after);
+            learning::open_episode(&mut batch, &scope, &episode, left_out, after);
         }
         job::finish(&mut batch, &scope, job);
         scope.run(&batch).await?;

@@ -277,8 +277,7 @@ impl Engine {
             counts.chats += 1;
             counts.turns += turns.len();
             for episode in episodes.iter().filter(|episode| !told.contains(&episode.id)) {
-                let told: Vec<i32> = (episode.first_turn..=episode.last_turn).collect();
-                learning::open_episode(&mut batch, &scope, episode, &told, None);
+                learning::open_episode(&mut batch, &scope, episode, Vec::new(), None);
                 counts.episodes += 1;
             }
             if session.trashed_at.is_none() {

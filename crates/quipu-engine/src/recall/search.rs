@@ -20,6 +20,7 @@ use uuid::Uuid;
 
 use super::{Fresh, Mind, Surroundings, at};
 use crate::Engine;
+use crate::closed_domains::closed_domains;
 use crate::error::{Error, Result};
 use crate::facts::{Memory, Point, as_memory};
 
@@ -216,6 +217,9 @@ impl Engine {
         let started = (self.ticks)();
         let (mut memories, mut turns) =
             fetch(scope, looked.facts, looked.turns, ask.point.resolve(now)).await?;
+        let said: Vec<Turn> = turns.iter().map(|found| found.turn.clone()).collect();
+        let mut closed = closed_domains(&said, &around.shut).await.into_iter();
+        turns.retain(|_| closed.next().flatten().is_none());
         took.fetch = (self.ticks)() - started;
         let started = (self.ticks)();
         if ask.rerank {

@@ -200,6 +200,10 @@ impl Engine {
         let scope = self.reading(caller, now).await?;
         let (sessions, turns) =
             try_join!(session::by_ids(&scope, &ids), session::turns_by_id(&scope, &best))?;
+        drop(scope);
+        let closed = self.closed_domains_of(caller, &turns, now).await?;
+        let open = turns.into_iter().zip(closed).filter(|(_, closed)| closed.is_none());
+        let turns: Vec<Turn> = open.map(|(turn, _)| turn).collect();
         let found = found.sessions.iter().filter_map(|place| {
             let session = sessions.iter().find(|session| session.id == place.session)?.clone();
             let best = turns.iter().find(|turn| turn.id == place.best).cloned();

@@ -17,10 +17,11 @@ use quipu_core::{
 };
 use quipu_store::passage::{self, Change};
 use quipu_store::session::SessionPlace;
-use quipu_store::{Batch, Scope, context, directory, erase, idempotency, job, session};
+use quipu_store::{Batch, Scope, context, directory, domain, erase, idempotency, job, session};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
+use crate::closed_domains::closed_domains;
 use crate::error::{Error, Result};
 use crate::{Engine, Request};
 
@@ -273,6 +274,19 @@ impl Engine {
         Ok((turns, next))
     }
 
+    /// The closed domain that each of these turns speaks of; nothing where there is none.
+    pub async fn closed_domains_of(
+        &self,
+        caller: &Caller,
+        turns: &[Turn],
+        now: Timestamp,
+    ) -> Result<Vec<Option<String>>> {
+        let scope = self.reading(caller, now).await?;
+        let closed = domain::shut_ones(&scope).await?;
+        drop(scope);
+        Ok(closed_domains(turns, &closed).await)
+    }
+
     /// The user's rows, to read; refused if the user has been deleted.
     pub(crate) async fn reading(&self, caller: &Caller, now: Timestamp) -> Result<Scope> {
         let scope = self.store.read(caller.tenant, caller.user).await?;
@@ -394,7 +408,7 @@ fn check_title(title: Option<&str>) -> Result<()> {
 }
 
 pub(crate) fn check_session_name(id: &str) -> Result<()> {
-    if id.trim().is_empty() || id.chars().count() > NAME_CHARS || id.contains('\0') {
+    if !quipu_core::session::is_session_name(id) {
         return Err(Error::invalid("session_id", "between 1 and 255 characters"));
     }
     Ok(())

@@ -3,14 +3,17 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use quipu_core::admission::{Writer, may_forget};
 use quipu_core::record::{self, Provenance};
 use quipu_core::vault::{BASE, Held, Plan, Problem, Step, What};
 use quipu_core::{
-    CallerKind, Changes, FactId, Force, Link, Period, Refusal, State, Verb, Version, VersionId,
+    CallerKind, Changes, Claim, FactId, Force, Link, Origin, Period, Refusal, State, Verb, Version,
+    VersionId, Voice,
 };
 use quipu_store::{Batch, fact, learning};
 
 use super::outcome;
+use crate::admission::{self, Ask};
 use crate::error::{Error, Result};
 use crate::facts::{Effect, Outcome, Writing, check_domain, default_effective};
 
@@ -98,8 +101,7 @@ impl<'a> Applying<'a> {
         for episode in &plan.episodes {
             let mut episode = episode.clone();
             episode.origin = episode.origin.min(self.writing.caller().voice.origin);
-            let told: Vec<i32> = (episode.first_turn..=episode.last_turn).collect();
-            learning::open_episode(&mut with, &self.writing.scope, &episode, &told, None);
+            learning::open_episode(&mut with, &self.writing.scope, &episode, Vec::new(), None);
         }
         let changes = std::mem::take(&mut self.changes);
         Effect { changes, opens_links, with, ..Effect::default() }
@@ -129,6 +131,9 @@ impl<'a> Applying<'a> {
     async fn take_in(&mut self, written: &[Version]) -> Result<()> {
         for version in written {
             self.check_domain(version.claim.domain.as_deref()).await?;
+            if let Some(kind) = admission::screen(&version.claim).await.secret {
+                return Err(Error::SecretRejected(kind));
+            }
         }
         let (voice, human) = self.speaker();
         let stamp = &mut self.writing.stamp;
@@ -153,18 +158,36 @@ impl<'a> Applying<'a> {
         let number = step.fact.and_then(|fact| self.numbers.get(&fact)).copied().unwrap_or(1);
         let provenance =
             Provenance { confidence: voice.extracted.then_some(0.5), ..Provenance::stated(voice) };
+        let writer = Writer::of(self.writing.caller());
+        if matches!(step.what, What::Accept { .. } | What::Confirm | What::Reject)
+            && writer != Writer::Human
+        {
+            return Err(Refusal::NeedsHuman.into());
+        }
+        let may_forget = known.iter().all(|version| may_forget(writer, version));
+        if matches!(step.what, What::Forget) && !may_forget {
+            return Err(Refusal::NeedsHuman.into());
+        }
+        let saved = match &step.what {
+            What::Save(claim) => Some(self.admit(claim, None).await?),
+            _ => None,
+        };
         let stamp = &mut self.writing.stamp;
+        // Admission has let an agent forget it; the record need not ask again.
+        let removing =
+            if writer == Writer::Agent { Voice::stated(Origin::UserTurn) } else { voice };
         let changes = match &step.what {
             What::Save(claim) => {
                 let claim = (**claim).clone();
-                record::save(claim, State::Active, Period::since(now), provenance, stamp)
+                let (claim, state) = saved.unwrap_or((claim, State::Proposed));
+                record::save(claim, state, Period::since(now), provenance, stamp)
             }
             What::Change(edit) => {
                 let effective = default_effective(&known, now, stamp.at);
                 let effective = quipu_core::time::micros(effective);
                 record::change(&known, edit, effective, number, &provenance, stamp)?
             }
-            What::Forget => record::forget(&known, voice, stamp)?,
+            What::Forget => record::forget(&known, removing, stamp)?,
             What::Confirm => record::confirm(&known, human, stamp)?,
             What::Accept { edit, digest } => {
                 let human = human.then_some(voice);
@@ -174,13 +197,27 @@ impl<'a> Applying<'a> {
         };
         for opened in changes.opens.iter().filter(|v| v.state == State::Active) {
             Error::faults(opened.claim.faults())?;
-            let before = known.iter().any(|v| v.claim.domain == opened.claim.domain);
-            // What stands in a domain that was shut since can still be put right there.
-            if !before || matches!(step.what, What::Accept { .. }) {
-                self.check_domain(opened.claim.domain.as_deref()).await?;
+            if known.iter().any(|v| v.claim == opened.claim && v.state == State::Active) {
+                continue;
+            }
+            let domain = known.iter().find_map(|v| v.claim.domain.clone());
+            let domain = domain.filter(|_| !matches!(step.what, What::Accept { .. }));
+            if !matches!(step.what, What::Save(_))
+                && self.admit(&opened.claim, domain.as_deref()).await?.1 != State::Active
+            {
+                return Err(Refusal::NeedsHuman.into());
             }
         }
         self.absorb(changes)
+    }
+
+    /// Asks admission about a claim: the claim as it may be kept, and in which state.
+    async fn admit(&self, claim: &Claim, has_domain: Option<&str>) -> Result<(Claim, State)> {
+        let screening = admission::screen(claim).await;
+        let writer = Writer::of(self.writing.caller());
+        let ask = Ask { has_domain, ..Ask::new(writer, &screening) };
+        let admitted = admission::admit(&self.writing.scope, claim.clone(), ask).await?;
+        Ok((admitted.claim, admitted.state))
     }
 
     async fn check_domain(&mut self, name: Option<&str>) -> Result<()> {
@@ -259,6 +296,7 @@ fn said(error: Error) -> Result<String> {
         Error::Refused(_)
         | Error::KeyTaken(_)
         | Error::OptInNeeded(_)
+        | Error::SecretRejected(_)
         | Error::DomainNotFound(_)
         | Error::NotProposed => Ok(error.to_string()),
         _ => Err(error),

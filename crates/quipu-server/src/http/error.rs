@@ -49,8 +49,9 @@ pub const TABLE: &[Entry] = &[
     entry("forbidden", 403, "The credential does not allow this", "Use a credential with the permission that the operation names."),
     entry("wrong_user", 403, "The credential is bound to another user", "Leave out `X-Quipu-User`; the credential says who it is for."),
     entry("cross_site", 403, "The request comes from another site", "Without authentication only this machine's own pages and programs are answered."),
-    entry("human_needed", 403, "Only the person the memory is about can do this", "Let the person do it, with a user token from `POST /api/tokens`."),
-    entry("opt_in_needed", 403, "Nothing is kept in this domain until its person opens it", "Let the person open it: `PUT /api/domains/{name}/opt-in`."),
+    entry("human_needed", 403, "Only the user can do this", "Ask the user to do it in the console or with a user token from `POST /api/tokens`."),
+    entry("opt_in_needed", 403, "The user has not opened this domain, so nothing about it is stored", "Ask the user: open it with `PUT /api/domains/{name}/opt-in`, keep this one with `keep_without_domain`, or drop it."),
+    entry("secret_rejected", 422, "Secrets are not stored", "Save where the secret is kept instead, such as \"API keys are in the password manager\"."),
     entry("not_found", 404, "There is no such route", "The operations are listed in /openapi.json."),
     entry("method_not_allowed", 405, "The route does not take this method", "The operations are listed in /openapi.json."),
     entry("memory_not_found", 404, "There is no such memory", "List memories with `GET /api/memory?status=all`."),
@@ -197,8 +198,11 @@ impl From<Error> for Problem {
                 problem.candidates = vec![MemoryView::from(&**holder)];
             }
             Error::OptInNeeded(domain) => {
-                problem = problem.because(&format!("The domain `{domain}` is shut"));
+                problem = problem.because(&format!("The text belongs to the domain `{domain}`"));
                 problem.shut_domain = Some(domain.clone());
+            }
+            Error::SecretRejected(kind) => {
+                problem = problem.because(&format!("The text contains {kind}"));
             }
             Error::UndoBlocked(by) => problem.operation_id = Some(by.to_string()),
             Error::Journal(reason) => tracing::error!(reason, "erasure journal"),

@@ -173,6 +173,10 @@ pub struct CreateMemory {
     /// Until when it holds; until further notice if absent.
     #[schema(value_type = Option<String>, format = DateTime)]
     valid_until: Option<When>,
+    /// The user's answer to `opt_in_needed`: keep this as a memory without a domain, although its
+    /// domain is not open. Counts only from the user.
+    #[serde(default)]
+    keep_without_domain: bool,
 }
 
 /// The words of a body that come from closed sets, gathered with every one that does not.
@@ -241,6 +245,7 @@ impl CreateMemory {
             valid_until: self.valid_until.map(|at| at.0),
             session: self.session_id,
             turns: self.turn_ids,
+            keep_without_domain: self.keep_without_domain,
             ..NewMemory::saying("")
         })
     }
@@ -439,6 +444,14 @@ editing!(
         session_id: Option<String>,
         #[serde(default)]
         turn_ids: Vec<String>,
+        /// What the user said, in their own words, in the session of `session_id`. An assistant needs
+        /// it to replace what the user stated; without it the change waits for the user.
+        #[serde(default)]
+        quotations: Vec<String>,
+        /// The user's answer to `opt_in_needed`: keep this as a memory without a domain, although its
+        /// domain is not open. Counts only from the user.
+        #[serde(default)]
+        keep_without_domain: bool,
     }
 );
 
@@ -450,6 +463,11 @@ impl UpdateMemory {
             Problem::of("invalid_request")
                 .fields(vec![FieldError { pointer, detail: detail.to_owned() }])
         };
+        const MAX_QUOTATIONS: usize = 20;
+        let long = |quote: &String| quote.chars().count() > quipu_core::limits::EVIDENCE_CHARS;
+        if self.quotations.len() > MAX_QUOTATIONS || self.quotations.iter().any(long) {
+            return Err(field("quotations", "at most 20 of at most 1000 characters"));
+        }
         let valid_from = self.valid_from.map(|at| at.0);
         let mode = match self.mode.as_deref().unwrap_or("change") {
             "change" if self.valid_until.is_some() => {
@@ -468,6 +486,8 @@ impl UpdateMemory {
             session: self.session_id,
             turns: self.turn_ids,
             confidence: None,
+            quotations: self.quotations,
+            keep_without_domain: self.keep_without_domain,
         })
     }
 }

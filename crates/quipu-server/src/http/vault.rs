@@ -333,6 +333,8 @@ pub async fn run_vault_command(
     Writer(caller): Writer,
     sent: Sent<VaultCommand>,
 ) -> Result<Json<VaultAnswer>, Problem> {
+    // The memory tool is an assistant's, whatever credential it was given.
+    let caller = caller.through_a_model();
     let (engine, request) = (app.engine().clone(), sent.request(caller));
     let command = Command::from(sent.body);
     let work = async move { engine.vault_command(&request, &command).await };

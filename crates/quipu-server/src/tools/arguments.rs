@@ -41,6 +41,7 @@ const UPDATE: &[&str] = &[
     "importance",
     "reasoning",
     "mode",
+    "quotations",
     "turn_ids",
     "valid_from",
     "valid_until",
@@ -99,6 +100,7 @@ fn known(action: Action) -> (&'static [&'static str], Others) {
                 ),
                 ("content", &["new_content", "new_text", "text", "memory", "data"]),
                 ("detail", &["new_detail", "details"]),
+                ("quotations", &["quotation", "quote", "quotes", "evidence", "user_said"]),
             ],
         ),
         Action::Forget | Action::Confirm | Action::Fetch => (&["id"], &[ID]),
@@ -142,6 +144,10 @@ impl Arguments {
             if let Some(number) = plain.get(name).and_then(Value::as_str).and_then(number) {
                 plain.insert(name.to_owned(), number);
             }
+        }
+        // What the user said may hold commas; each quotation stays whole.
+        if let Some(one) = plain.get("quotations").filter(|value| value.is_string()).cloned() {
+            plain.insert("quotations".to_owned(), Value::Array(vec![one]));
         }
         for name in ["tags", "domains", "turn_ids"] {
             if let Some(several) = plain.get(name).and_then(Value::as_str) {

@@ -120,6 +120,21 @@ pub fn category(text: &str) -> Option<Sensitive> {
     told(&Heard::new(text))
 }
 
+/// The built-in domains that any sentence of the text belongs to, each once. A long text says one thing
+/// here and another there, so it is read sentence by sentence.
+pub fn domains(text: &str) -> Vec<&'static str> {
+    let mut found = Vec::new();
+    let sentences = text.split_inclusive(['.', '!', '?', '\n', '。', '！', '？']);
+    for sentence in sentences.chain([text]) {
+        if let Some(domain) = category(sentence).and_then(Sensitive::domain)
+            && !found.contains(&domain)
+        {
+            found.push(domain);
+        }
+    }
+    found
+}
+
 pub(super) fn told(heard: &Heard) -> Option<Sensitive> {
     /// Where two kinds are as likely, the one that is more often overlooked.
     const NARROW_FIRST: [Sensitive; 12] = [

@@ -69,7 +69,9 @@ pub(super) async fn add(
 ) -> Result<Json<Value>, Problem> {
     let (_, user) = filtered(&sent.body.filters, &sent.body.parties)?;
     sent.body.parties = std::mem::take(&mut sent.body.parties).or_in(&sent.body.filters);
+    // What another memory's client sends was written by an assistant.
     let caller = about(&app, &headers, Permission::Write, user.as_deref()).await?;
+    let caller = caller.through_a_model();
     let messages = sent.body.messages()?;
     if sent.body.infer.unwrap_or(true) && app.engine().has_chat() {
         return learn(&app, &caller, &sent, messages).await;

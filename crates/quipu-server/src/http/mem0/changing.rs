@@ -47,6 +47,7 @@ async fn change<T>(
     change: &Change,
 ) -> Result<Map<String, Value>, Problem> {
     let (caller, target) = named(app, headers, Permission::Write, id).await?;
+    let caller = caller.through_a_model();
     let mut memory = standing(app, &caller, &target).await?;
     let refuse = |name: &str| malformed(&format!("`{name}` is not a time"));
     let at = |value: &Value| shape::instant(value).ok_or_else(|| refuse("timestamp"));
@@ -87,7 +88,7 @@ async fn change<T>(
 /// Forgets a memory, which undo and restore bring back.
 async fn forget_one(app: &App, caller: &Caller, target: Target) -> Result<(), Problem> {
     let engine = app.engine().clone();
-    let request = quipu_engine::Request::new(caller.clone(), clock::moment());
+    let request = quipu_engine::Request::new(caller.through_a_model(), clock::moment());
     app.detached(async move { engine.forget(&request, &target).await }).await?;
     Ok(())
 }

@@ -7,7 +7,7 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use jiff::Timestamp;
-use quipu_core::{Keep, Mark, NewTurn, Role, Session, SessionState, Span, Turn};
+use quipu_core::{CallerKind, Keep, Mark, NewTurn, Role, Session, SessionState, Span, Turn};
 use quipu_engine::sessions::{NewSession, Which};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
@@ -97,6 +97,26 @@ pub struct TurnView {
     /// What of it its sender did not write.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub spans: Vec<SpanView>,
+    /// The domain that the turn speaks of, if the user has not opened it. `content` is hidden then; the
+    /// user can see it with `show_hidden=true`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub hidden_domain: Option<String>,
+}
+
+impl TurnView {
+    /// The turn without its words, if it speaks of a domain that is not open.
+    fn masked(turn: &Turn, hidden: Option<String>) -> Self {
+        let view = Self::from(turn);
+        match hidden {
+            None => view,
+            Some(domain) => Self {
+                content: format!("[hidden: the domain {domain} is not open]"),
+                spans: Vec::new(),
+                hidden_domain: Some(domain),
+                ..view
+            },
+        }
+    }
 }
 
 impl From<&Turn> for TurnView {
@@ -112,6 +132,7 @@ impl From<&Turn> for TurnView {
             said_at: turn.said_at,
             recorded_at: turn.recorded_at,
             spans: turn.spans.iter().map(SpanView::from).collect(),
+            hidden_domain: None,
         }
     }
 }
@@ -156,16 +177,6 @@ pub async fn open_session(
     let new = NewSession { id, title, keep, incognito };
     let work = async move { engine.open_session(&request, new).await };
     Ok(Json(SessionView::from(&app.detached(work).await?)))
-}
-
-#[derive(Debug, Deserialize, IntoParams)]
-#[serde(deny_unknown_fields)]
-#[into_params(parameter_in = Query)]
-pub struct PageQuery {
-    /// Between 1 and 200; 50 if absent.
-    limit: Option<usize>,
-    /// `next_cursor` of the page before.
-    cursor: Option<String>,
 }
 
 #[derive(Debug, Deserialize, IntoParams)]
@@ -339,20 +350,38 @@ pub struct TurnPage {
     next_cursor: Option<String>,
 }
 
+#[derive(Debug, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub struct TurnQuery {
+    /// Between 1 and 200; 50 if absent.
+    limit: Option<usize>,
+    /// `next_cursor` of the page before.
+    cursor: Option<String>,
+    /// Also show what the user said about domains that are not open. Counts only from the user.
+    #[serde(default)]
+    show_hidden: bool,
+}
+
 /// List the turns of a session.
 #[utoipa::path(get, path = "/api/sessions/{session_id}/turns", tag = "sessions", params(
-    ("session_id" = String, Path, description = "The session's name"), PageQuery), responses(
+    ("session_id" = String, Path, description = "The session's name"), TurnQuery), responses(
     (status = 200, body = TurnPage),
     (status = "default", body = Problem, content_type = "application/problem+json")))]
 pub async fn list_turns(
     State(app): State<App>,
     Reader(caller): Reader,
     Named(id): Named<String>,
-    Asked(query): Asked<PageQuery>,
+    Asked(query): Asked<TurnQuery>,
 ) -> Result<Json<TurnPage>, Problem> {
     let after = query.cursor.as_deref().map(parse_cursor).transpose()?.unwrap_or(0);
     let limit = page_size(query.limit)?;
     let (turns, next) = app.engine().turns(&caller, &id, after, limit, clock::now()).await?;
-    let data = turns.iter().map(TurnView::from).collect();
+    let hidden = match query.show_hidden && caller.kind == CallerKind::Human {
+        true => vec![None; turns.len()],
+        false => app.engine().closed_domains_of(&caller, &turns, clock::now()).await?,
+    };
+    let data = turns.iter().zip(hidden).map(|(turn, domain)| TurnView::masked(turn, domain));
+    let data = data.collect();
     Ok(Json(TurnPage { data, next_cursor: next.as_ref().map(print_cursor) }))
 }
