@@ -42,6 +42,10 @@ doc:
 deny:
     cargo deny check bans licenses sources
 
+# Known vulnerabilities in the locked dependencies; needs a network.
+advisories:
+    .ci/advisories
+
 # Prints openapi.json, docs/errors.md and what the clients have of them again from the code.
 docs:
     cargo run -q --bin quipu -- openapi > openapi.json
@@ -119,8 +123,9 @@ clients: _server
 web *args: _server
     @url="$(scripts/postgres url)" && DATABASE_URL="$url" QUIPU_BIN="$(just _binary)" web/run-tests "$@"
 
-# The files in deploy/, read as those would for whom they are.
+# Checks deploy/, the workflows, and that everything fetched is pinned.
 deploy:
+    scripts/check-supply-chain
     deploy/check
 
 # What a newcomer does, timed: a first memory, and two assistants connected and taken back.
