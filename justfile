@@ -133,6 +133,10 @@ journeys: _server
     scripts/journeys/first-memory "$(just _binary)"
     scripts/journeys/connect "$(just _binary)"
 
+# Generated requests to every operation of openapi.json, no answer of 500 or above; `--long` for more.
+schemathesis *args: _server
+    @url="$(scripts/postgres url)" && DATABASE_URL="$url" scripts/schemathesis "$@" "$(just _binary)"
+
 _binary:
     @cargo metadata --format-version 1 --no-deps | python3 -c 'import json, sys; print(json.load(sys.stdin)["target_directory"] + "/fast/quipu")'
 
