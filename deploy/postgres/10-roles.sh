@@ -27,7 +27,9 @@ select format('create role %I nologin', name)
   from unnest(array['quipu_serve', 'quipu_owner', 'quipu_login']) name
  where not exists (select from pg_roles where rolname = name) \gexec
 alter role quipu_serve nologin nosuperuser nobypassrls nocreatedb nocreaterole noreplication;
-alter role quipu_owner login nosuperuser nobypassrls nocreatedb nocreaterole noreplication
+-- The first migration creates quipu_serve or finds it there, for which PostgreSQL wants createrole. It
+-- gives no power over roles that quipu_owner has not created.
+alter role quipu_owner login nosuperuser nobypassrls nocreatedb createrole noreplication
   password :'owner_password';
 alter role quipu_login login nosuperuser nobypassrls nocreatedb nocreaterole noreplication
   password :'login_password';
