@@ -26,6 +26,13 @@ pub struct RecallState {
     pub removed: i64,
 }
 
+impl RecallState {
+    /// Whether something was removed since this earlier state.
+    pub fn has_lost_since(self, earlier: Self) -> bool {
+        (self.epoch, self.removed) != (earlier.epoch, earlier.removed)
+    }
+}
+
 /// What a write did that recall should see.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Change {

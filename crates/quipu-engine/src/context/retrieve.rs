@@ -49,7 +49,7 @@ pub struct Ask {
     pub precise: bool,
     pub point: Point,
     pub zone: TimeZone,
-    /// How long it may take; what is at hand then is the answer.
+    /// How long it may take; what is confirmed by then is the answer.
     pub within: Duration,
 }
 

@@ -1,18 +1,23 @@
 //! What a process keeps between requests: it is bound to the state of the record, bounded in size, and
 //! not lost when a request gives up.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use quipu_core::model::{Embedder, ModelError, Models, Reranker};
 use quipu_core::{NewTurn, Role};
+use quipu_engine::cascade::Source;
 use quipu_engine::context::Ask;
 use quipu_engine::facts::Target;
 use quipu_engine::recall::Recall;
-use quipu_engine::{Connect, Engine};
+use quipu_engine::{Connect, Engine, Request};
 use quipu_models::scripted::{Mood, Scripted};
+use serde_json::json;
+use tokio::runtime::Handle;
+use tokio::task::block_in_place;
 use tokio::time::sleep;
 
+use crate::learn::{answer, chat_about, story_saying, user, work};
 use crate::story::Story;
 
 /// One scripted embedder, which is its own reranker.
@@ -153,4 +158,29 @@ async fn a_question_that_one_tenant_asked_is_embedded_anew_for_another() {
         asked.push(scripted.asked() - before);
     }
     assert_eq!(asked, [1, 0, 1]);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn nothing_is_learned_from_a_turn_that_was_removed_while_the_model_was_asked() {
+    type Removal = (Engine, Request, Source);
+    let removal: Arc<Mutex<Option<Removal>>> = Arc::default();
+    let during = Arc::clone(&removal);
+    let (story, chat) = story_saying(move |_| {
+        let removal = during.lock().unwrap().take();
+        if let Some((engine, request, source)) = removal {
+            let gone = async { engine.withdraw(&request, &source).await };
+            block_in_place(|| Handle::current().block_on(gone)).unwrap();
+        }
+        answer(&[json!({"op": "add", "content": "User lives in Lisbon.", "kind": "fact",
+                        "importance": 8, "confidence": 0.9, "reasoning": "said so",
+                        "evidence": [{"turn": 1, "quote": "I live in Lisbon"}]})])
+    })
+    .await;
+    chat_about(&story, "c", vec![user("Hi, I live in Lisbon."), user("I like tea.")]).await;
+    let turns = story.engine.turns(&story.alice(), "c", 0, 10, story.now()).await.unwrap().0;
+    let source = Source::Turn(turns[0].id);
+    *removal.lock().unwrap() = Some((story.engine.clone(), story.request(), source));
+    work(&story).await;
+    assert_eq!(story.active().await, Vec::<String>::new());
+    assert!(chat.asked() > 1, "asked again, about what is left");
 }
