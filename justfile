@@ -65,6 +65,10 @@ histories count='10000': _server
 kills count='1000': _server
     @url="$(scripts/postgres url)" && DATABASE_URL="$url" cargo run --profile fast -p quipu-evals -- kills --count "$1"
 
+# Two servers and a worker: what is removed through one is never served by the other.
+nodes *args: _server
+    @url="$(scripts/postgres url)" && DATABASE_URL="$url" cargo run --profile fast -p quipu-evals -- nodes "$@"
+
 # Measures latency and throughput under load; arguments go to the eval.
 load *args: _server
     @url="$(scripts/postgres url)" && DATABASE_URL="$url" cargo run --profile fast -p quipu-evals -- load "$@"

@@ -16,6 +16,7 @@ pub mod kills;
 pub mod learning;
 pub mod living;
 pub mod load;
+pub mod nodes;
 pub mod recall;
 pub mod retrieval;
 pub mod reversible;

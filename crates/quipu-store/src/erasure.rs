@@ -72,6 +72,7 @@ const TABLES: &[(&str, &str, &str)] = tables_of_a_user![
     "usage",
     "retrieval",
     "baseline",
+    "response",
     "portrait",
     "embedding",
     "passage",

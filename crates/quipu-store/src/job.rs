@@ -204,6 +204,7 @@ pub async fn oldest(scope: &Scope) -> Result<Oldest> {
         least((select min(at) from retrieval where user_id = $1), \
           (select min(at) from usage where user_id = $1), \
           (select min(rendered_at) from baseline where user_id = $1), \
+          (select min(recorded_at) from response where user_id = $1), \
           (select min(at) from model_call where user_id = $1)), \
         (select min(ended) from (select max(valid_until) as ended from fact_version \
            where user_id = $1 and known_until is null and state in ('active', 'candidate') \

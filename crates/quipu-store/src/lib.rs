@@ -108,6 +108,11 @@ impl Store {
         Ok(Scope::reading(self.pool.get().await?, tenant, user))
     }
 
+    /// One user's rows, to read while no write of the user is under way.
+    pub async fn read_settled(&self, tenant: TenantId, user: UserId) -> Result<Scope> {
+        Ok(Scope::reading_settled(self.pool.get().await?, tenant, user))
+    }
+
     /// One user's rows, to write. Writes of one user take turns.
     pub async fn write(&self, tenant: TenantId, user: UserId) -> Result<Scope> {
         Ok(Scope::writing(self.pool.get().await?, tenant, user))

@@ -185,14 +185,26 @@ impl Scope {
         Self { transaction: Transaction::new(connection, opening), tenant, user }
     }
 
+    /// A read with which no write of the user overlaps: it waits for one that is under way, and later
+    /// ones wait for it. Each statement sees what was committed before it, which is the same for all
+    /// of them while the lock is held; one snapshot would be taken before the lock is granted.
+    pub(crate) fn reading_settled(connection: Object, tenant: TenantId, user: UserId) -> Self {
+        let opening = format!(
+            "begin isolation level read committed, read only; {}; \
+             select pg_advisory_xact_lock_shared({})",
+            settings(tenant, Some(user)),
+            lock_of(user)
+        );
+        Self { transaction: Transaction::new(connection, opening), tenant, user }
+    }
+
     pub(crate) fn writing(connection: Object, tenant: TenantId, user: UserId) -> Self {
         // One user's writes take turns on a lock named after the user. Two users whose ids share
         // their first eight bytes would merely wait for each other.
-        let (high, _) = user.uuid().as_u64_pair();
         let opening = format!(
             "begin; {}; select pg_advisory_xact_lock({})",
             settings(tenant, Some(user)),
-            high.cast_signed()
+            lock_of(user)
         );
         Self { transaction: Transaction::new(connection, opening), tenant, user }
     }
@@ -227,6 +239,12 @@ impl Scope {
     pub async fn commit(self) -> Result<()> {
         self.transaction.commit().await
     }
+}
+
+/// The number of the lock that a user's writes take turns on.
+fn lock_of(user: UserId) -> i64 {
+    let (high, _) = user.uuid().as_u64_pair();
+    high.cast_signed()
 }
 
 /// A tenant's own lists, in one transaction: users, credentials, domains; no memories.

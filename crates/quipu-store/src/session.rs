@@ -250,10 +250,43 @@ pub fn remove(batch: &mut Batch, scope: &Scope, id: &str) {
         "delete from episode where user_id = $1 and session_id = $2",
         "delete from pass where user_id = $1 and session_id = $2",
         "delete from baseline where user_id = $1 and session_id = $2",
+        "delete from response where user_id = $1 and session_id = $2",
         "delete from session where user_id = $1 and session_id = $2",
     ] {
         batch.push(sql, vec![Box::new(scope.user().uuid()), Box::new(id.to_owned())]);
     }
+}
+
+/// Notes which session an answer of a chat service belongs to, by the id the service gave it.
+pub fn note_response(
+    batch: &mut Batch,
+    scope: &Scope,
+    response: &str,
+    session: &str,
+    now: Timestamp,
+) {
+    const SQL: &str = "insert into response \
+                       (user_id, tenant_id, response_id, session_id, recorded_at) \
+                       values ($1, $2, $3, $4, $5) on conflict do nothing";
+    batch.push(
+        SQL,
+        vec![
+            Box::new(scope.user().uuid()),
+            Box::new(scope.tenant().uuid()),
+            Box::new(response.to_owned()),
+            Box::new(session.to_owned()),
+            Box::new(now),
+        ],
+    );
+}
+
+/// The session that an answer of a chat service belongs to, unless it was deleted.
+pub async fn of_response(scope: &Scope, response: &str) -> Result<Option<String>> {
+    const SQL: &str = "select r.session_id from response r join session s \
+                         on s.user_id = r.user_id and s.session_id = r.session_id \
+                        where r.user_id = $1 and r.response_id = $2 and s.trashed_at is null";
+    let rows = scope.query(SQL, &[&scope.user().uuid(), &response]).await?;
+    one(&rows, |row| Columns::of(row, "response").take())
 }
 
 /// The sessions that have lain in the trash since `before` or longer.

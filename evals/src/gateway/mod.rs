@@ -23,7 +23,7 @@ use tokio::task::JoinSet;
 
 use crate::load::words::Vocabulary;
 use crate::stand::{Cluster, Serve, Server, connect, create_key, free_port, server_program};
-use service::Service;
+pub(crate) use service::Service;
 use shots::{Shooter, Shot, Times};
 
 #[derive(Debug, Clone, clap::Args)]

@@ -118,7 +118,6 @@ impl Engine {
         scope.run(&batch).await?;
         self.journal(&[Entry::of(&scope, &erasure)]).await?;
         scope.commit().await?;
-        self.forget_given(id);
         self.listeners.end(id);
         let receipt = self.receipt(tenant, id, &erasure, now).await?;
         Ok(UserErased { counts, ended, receipt })
@@ -262,7 +261,6 @@ impl Engine {
         erasure::insert(&mut batch, &scope, &erasure);
         scope.run(&batch).await?;
         scope.commit().await?;
-        self.forget_given(entry.user);
         Ok(true)
     }
 

@@ -22,6 +22,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use crate::closed_domains::closed_domains;
+use crate::cpu::LARGE_TEXT_CHARS;
 use crate::error::{Error, Result};
 use crate::{Engine, Request};
 
@@ -135,7 +136,11 @@ impl Engine {
         if known != used.iter().collect::<BTreeSet<_>>().len() {
             return Err(Error::MemoryNotFound);
         }
-        let now = micros(request.moment.now);
+        // The user's lock is held from here on, and may have been waited for: what is recorded now was
+        // not known before.
+        let mut request = request.clone();
+        request.moment.now = self.now_after(request.moment);
+        let (request, now) = (&request, micros(request.moment.now));
         let mut batch = Batch::default();
         let mut session = match there {
             Some(session) if session.trashed_at.is_some() => return Err(Error::SessionNotFound),
@@ -156,17 +161,29 @@ impl Engine {
             }
             false => Vec::new(),
         };
+        let response = exchange.response.clone().filter(|id| is_response_id(id));
+        if let Some(id) = &response {
+            session::note_response(&mut batch, &scope, id, to, now);
+        }
         let new = if only_news { exchange.news(&held) } else { exchange.said };
-        if new.is_empty() {
-            return Ok(Appended { session, turns: Vec::new(), first, kept: true });
-        }
+        let nothing = new.is_empty();
         let (turns, uses) = numbered(request, &session, new);
-        if session.incognito {
-            // Acknowledged and not kept: no turn, no passage, no answer that quotes it.
+        if nothing || session.incognito {
+            if response.is_some() {
+                scope.run(&batch).await?;
+                scope.commit().await?;
+            }
+            // What is said incognito is acknowledged and not kept: no turn, no passage, no answer that
+            // quotes it.
             let turns = turns.iter().map(|turn| turn.id).collect();
-            return Ok(Appended { session, turns, first, kept: false });
+            return Ok(Appended { session, turns, first, kept: nothing });
         }
-        let passages: Vec<_> = turns.iter().flat_map(of_turn).collect();
+        let large = turns.iter().map(|turn| turn.content.len()).sum::<usize>() > LARGE_TEXT_CHARS;
+        let build = move || {
+            let passages: Vec<_> = turns.iter().flat_map(of_turn).collect();
+            (turns, passages)
+        };
+        let (turns, passages) = self.cpu.run_if(large, build).await?;
         session::append(&mut batch, &scope, to, &turns);
         passage::bump(&mut batch, &scope, Change::Added);
         passage::insert(&mut batch, &scope, &passages);
@@ -187,6 +204,17 @@ impl Engine {
         let caller = &request.caller;
         self.embed(caller.tenant, caller.user, passages, request.moment.now).await;
         Ok(answer)
+    }
+
+    /// The session that an answer of a chat service belongs to, by the id the service gave it.
+    pub async fn session_of_response(
+        &self,
+        caller: &Caller,
+        response: &str,
+        now: Timestamp,
+    ) -> Result<Option<String>> {
+        let scope = self.reading(caller, now).await?;
+        Ok(session::of_response(&scope, response).await?)
     }
 
     /// Has the session closed once nobody has spoken in it for a while.
@@ -359,6 +387,10 @@ pub(crate) fn keep_answer(
         let hash = &key.request_hash;
         idempotency::keep(batch, scope, &key.key, hash, body, quoted, micros(now));
     }
+}
+
+fn is_response_id(id: &str) -> bool {
+    !id.is_empty() && id.chars().count() <= NAME_CHARS && !id.contains('\0')
 }
 
 fn numbered(

@@ -20,6 +20,12 @@ use crate::models::ModelSettings;
 use crate::webhook::WebhookSettings;
 use crate::workers::Workers;
 
+/// Memory for cached user indexes, unless set otherwise, in megabytes.
+pub const INDEX_MEMORY_MB: u64 = 512;
+/// Indexed passages per user, unless set otherwise: about 220 MB of memory.
+pub const INDEX_PASSAGES: usize = 100_000;
+pub const MEGABYTE: u64 = 1024 * 1024;
+
 /// How callers are told apart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Auth {
@@ -62,8 +68,12 @@ pub struct Serve {
     #[arg(long, env = "QUIPU_POOL_SIZE", default_value_t = 16, value_name = "N")]
     pool_size: usize,
     /// Memory for the indexes of users who were here lately, in megabytes; 0 keeps none
-    #[arg(long, env = "QUIPU_INDEX_MEMORY", default_value_t = 512, value_name = "MB")]
+    #[arg(long, env = "QUIPU_INDEX_MEMORY", default_value_t = INDEX_MEMORY_MB,
+          value_name = "MB")]
     index_memory: u64,
+    /// Passages of one user that recall indexes at most; beyond that, the oldest turns are left out
+    #[arg(long, env = "QUIPU_INDEX_PASSAGES", default_value_t = INDEX_PASSAGES, value_name = "N")]
+    index_passages: usize,
     /// How many jobs to run at a time; 0 leaves them to `quipu work`
     #[arg(long, env = "QUIPU_WORKERS", default_value_t = 2, value_name = "N")]
     workers: usize,
@@ -102,7 +112,8 @@ impl Serve {
             auth: Auth::Off,
             migrate: true,
             pool_size: 16,
-            index_memory: 512,
+            index_memory: INDEX_MEMORY_MB,
+            index_passages: INDEX_PASSAGES,
             workers: 2,
             policy: "balanced".into(),
             upstream: UpstreamSettings::default(),
@@ -143,7 +154,29 @@ impl Serve {
     }
 
     async fn serve(&self, opened: &Opened, tell: impl FnOnce(SocketAddr)) -> anyhow::Result<()> {
-        let upstream = self.upstream.open()?;
+        // Every setting is named: one that nothing reads does not compile.
+        let Self {
+            database: _,
+            models,
+            upstream,
+            listen,
+            auth,
+            migrate,
+            pool_size: _,
+            index_memory,
+            index_passages,
+            workers,
+            policy,
+            mcp,
+            console,
+            webhooks,
+            journal,
+            scrub_at,
+            logging: _,
+            grace,
+        } = self;
+        let deadline = upstream.deadline();
+        let upstream = upstream.open()?;
         let connect = opened.connect.clone();
         if let Some(own) = &opened.own {
             tracing::info!(
@@ -152,29 +185,31 @@ impl Serve {
                 "a PostgreSQL of Quipu's own"
             );
         }
-        if self.migrate {
+        if *migrate {
             for step in quipu_engine::migrate(&connect).await? {
                 tracing::info!(version = step.version, name = step.name, "migration applied");
             }
         }
         let engine = Engine::connect(&connect)?
-            .with_models(self.models.open()?)
-            .with_policy(preset(&self.policy)?)
-            .with_courier(self.webhooks.courier())
+            .with_models(models.open()?)
+            .with_policy(preset(policy)?)
+            .with_courier(webhooks.courier())
+            .with_index_limits(index_memory.saturating_mul(MEGABYTE), *index_passages)
+            .with_clock(clock::now)
             .with_ticks(clock::ticks);
         check(&engine).await?;
-        let engine = self.journal.or_beside(opened).replay(engine).await?;
+        let engine = journal.or_beside(opened).replay(engine).await?;
         settle_model(&engine).await?;
-        if self.auth == Auth::Off {
+        if *auth == Auth::Off {
             engine.ensure_tenant(LOCAL_TENANT, clock::now()).await?;
         }
-        let door = if self.auth == Auth::Off { Door::Local } else { Door::Keys };
-        let listener = tokio::net::TcpListener::bind(self.listen)
+        let door = if *auth == Auth::Off { Door::Local } else { Door::Keys };
+        let listener = tokio::net::TcpListener::bind(listen)
             .await
-            .with_context(|| format!("cannot listen on {}", self.listen))?;
+            .with_context(|| format!("cannot listen on {listen}"))?;
         let address = listener.local_addr()?;
-        tracing::info!(%address, auth = ?self.auth, "listening");
-        if self.auth == Auth::Off {
+        tracing::info!(%address, ?auth, "listening");
+        if *auth == Auth::Off {
             tracing::info!("no authentication: only this machine is answered");
             tracing::info!("open http://{address}/ in a browser to see what is known");
         }
@@ -185,12 +220,12 @@ impl Serve {
             // Answers are single small writes; waiting to fill a packet only adds latency.
             let _ = stream.set_nodelay(true);
         });
-        let console = self.console.as_deref().map_or_else(Console::default, Console::folder);
-        let app = App::new(engine.clone(), door).with_mcp(self.mcp.clone()).with_console(console);
-        let gateway = Gateway::new(app.clone(), upstream).with_deadline(self.upstream.deadline());
-        let workers = Workers::start(&engine, self.workers);
-        if let Some(hour) = self.scrub_at {
-            tokio::spawn(scrub::nightly(connect, hour));
+        let console = console.as_deref().map_or_else(Console::default, Console::folder);
+        let app = App::new(engine.clone(), door).with_mcp(mcp.clone()).with_console(console);
+        let gateway = Gateway::new(app.clone(), upstream).with_deadline(deadline);
+        let workers = Workers::start(&engine, *workers);
+        if let Some(hour) = scrub_at {
+            tokio::spawn(scrub::nightly(connect, *hour));
         }
         let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
         let streams = engine.clone();
@@ -201,7 +236,7 @@ impl Serve {
                 streams.stop_listening();
                 let _ = stop.send(());
             });
-        let grace = Duration::from_secs(self.grace);
+        let grace = Duration::from_secs(*grace);
         let overdue = async {
             let _ = stopped.await;
             tokio::time::sleep(grace).await;
@@ -247,19 +282,20 @@ pub struct Logging {
 
 impl Logging {
     pub fn start(&self) -> anyhow::Result<()> {
-        let mut filter = EnvFilter::try_new(&self.log).context("the log filter is not valid")?;
+        let Self { log, log_format } = self;
+        let mut filter = EnvFilter::try_new(log).context("the log filter is not valid")?;
         // Below this level the database driver logs what statements are given: memories.
         // So does the protocol's library with what is called and answered, and at the next one it logs
         // every call once more.
         for driver in ["tokio_postgres=info", "tokio_postgres::query=info", "rmcp=warn"] {
             filter = filter.add_directive(driver.parse()?);
         }
-        let log = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr);
-        match self.log_format {
-            LogFormat::Json => log.json().flatten_event(true).init(),
+        let lines = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr);
+        match log_format {
+            LogFormat::Json => lines.json().flatten_event(true).init(),
             LogFormat::Text => {
                 use std::io::IsTerminal as _;
-                log.with_ansi(std::io::stderr().is_terminal()).with_target(false).init();
+                lines.with_ansi(std::io::stderr().is_terminal()).with_target(false).init();
             }
         }
         Ok(())

@@ -5,7 +5,6 @@ use axum::Json;
 use axum::extract::{Request, State};
 use axum::http::Method;
 use axum::response::{IntoResponse as _, Response};
-use quipu_core::context::tokens;
 use quipu_models::protocol::embeddings::Wanted;
 
 use super::refusal::Refusal;
@@ -40,6 +39,6 @@ pub async fn embed(State(gateway): State<Gateway>, request: Request) -> Result<R
         let what = format!("`{model}` has {has} dimensions, no more and no fewer");
         return Err(Refusal::because("malformed_body", &what));
     }
-    let count = texts.iter().map(|text| tokens::count(text)).sum();
+    let count = engine.count_tokens(wanted.texts.clone()).await.map_err(Problem::from)?;
     Ok(Json(wanted.answer(&model, &vectors, count)).into_response())
 }

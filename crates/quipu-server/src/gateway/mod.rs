@@ -25,8 +25,7 @@ use axum::http::{HeaderMap, Method, Uri, request};
 use axum::response::{IntoResponse as _, Response};
 use axum::routing::{get, post};
 use futures_util::stream;
-use moka::sync::Cache;
-use quipu_core::{Role, Session, UserId};
+use quipu_core::{Caller, Role, Session};
 use quipu_engine::context::Context;
 use quipu_models::protocol::{Answer, Earlier, Prompt, Protocol, Said};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
@@ -42,8 +41,8 @@ pub use upstream::{Upstream, UpstreamSettings};
 
 /// The largest request: a long chat with pictures in it.
 const BODY_BYTES: usize = 64 * 1024 * 1024;
-/// For how long it is remembered which chat an answer of the service belongs to.
-const ANSWERS_KEPT: Duration = Duration::from_hours(24);
+/// The first pause before a session is looked up again that may still be being recorded.
+const LOOKUP_PAUSE: Duration = Duration::from_millis(10);
 
 /// What the handlers of this door need.
 #[derive(Clone)]
@@ -53,18 +52,15 @@ struct Inner {
     app: App,
     upstream: Option<Upstream>,
     captures: Captures,
-    /// How long a chat waits for its memory. Then it goes on with what is at hand.
+    /// How long a chat waits for its memory. Then it goes on with what was confirmed so far.
     deadline: Duration,
-    /// The chats of answers that the service itself keeps and can go on from.
-    answers: Cache<(UserId, String), String>,
 }
 
 impl Gateway {
     /// A gateway to this service; without one it can only say how to set one up.
     pub fn new(app: App, upstream: Option<Upstream>) -> Self {
         let captures = Captures::start(app.engine());
-        let answers = Cache::builder().max_capacity(100_000).time_to_live(ANSWERS_KEPT).build();
-        Self(Arc::new(Inner { app, upstream, captures, deadline: upstream::DEADLINE, answers }))
+        Self(Arc::new(Inner { app, upstream, captures, deadline: upstream::DEADLINE }))
     }
 
     /// The same, with another limit to how long a chat waits. To be said before it is shared.
@@ -94,16 +90,39 @@ impl Gateway {
 
     /// The chat that a request belongs to: the one its client names, the one that the service goes
     /// on with, or the one that began with the same words.
-    fn session(&self, guest: &Guest, prompt: &Prompt, said: &[Said]) -> Option<String> {
+    async fn session(&self, guest: &Guest, prompt: &Prompt, said: &[Said]) -> Option<String> {
+        if guest.session.is_some() {
+            return guest.session.clone();
+        }
         let user = guest.caller.user;
-        let found = || match prompt.earlier() {
-            Some(Earlier::Answer(id)) => self.0.answers.get(&(user, id)),
+        let found = match prompt.earlier() {
+            Some(Earlier::Answer(id)) => self.session_of(&guest.caller, &id).await,
             Some(Earlier::Conversation(name)) => Some(Session::begun_with(user, &name)),
             None => None,
         };
         let first = || said.iter().find(|said| said.role == Role::User);
-        let begun = || first().map(|said| Session::begun_with(user, &said.text));
-        guest.session.clone().or_else(found).or_else(begun)
+        found.or_else(|| first().map(|said| Session::begun_with(user, &said.text)))
+    }
+
+    /// The session of an answer that the service keeps, on whichever server it was recorded. A client
+    /// that goes on at once may be quicker than the recording, so it is looked for until the deadline.
+    async fn session_of(&self, caller: &Caller, response: &str) -> Option<String> {
+        let look = async {
+            let mut pause = LOOKUP_PAUSE;
+            loop {
+                let engine = self.0.app.engine();
+                match engine.session_of_response(caller, response, clock::now()).await {
+                    Ok(None) => tokio::time::sleep(pause).await,
+                    Ok(found) => return found,
+                    Err(error) => {
+                        tracing::warn!(%error, "the session of an answer could not be looked up");
+                        return None;
+                    }
+                }
+                pause *= 2;
+            }
+        };
+        tokio::time::timeout(self.0.deadline, look).await.ok().flatten()
     }
 }
 
@@ -180,7 +199,7 @@ async fn converse(
         return Ok(pass(upstream.ask(Method::POST, &path, headers, body).await?, None));
     };
     let said = prompt.said();
-    let session = gateway.session(&guest, &prompt, &said);
+    let session = gateway.session(&guest, &prompt, &said).await;
     let engine = gateway.0.app.engine();
     let context = {
         let (caller, within) = (&guest.caller, gateway.0.deadline);
@@ -202,7 +221,8 @@ async fn converse(
             let exchange = memory::round(&said, started);
             let round =
                 Round { caller: guest.caller.clone(), session: session.clone(), exchange, due };
-            tokio::spawn(listen(gateway.clone(), coming, pieces, round, context.clone()));
+            let goes_on = protocol == Protocol::Responses;
+            tokio::spawn(listen(gateway.clone(), coming, pieces, round, context.clone(), goes_on));
             Some(tap)
         }
         _ => None,
@@ -256,21 +276,21 @@ fn pass(answer: reqwest::Response, tap: Option<UnboundedSender<Bytes>>) -> Respo
     (status, headers, Body::from_stream(pieces)).into_response()
 }
 
-/// Hears an answer to its end, wherever that is, and has the round kept.
+/// Hears an answer to its end, wherever that is, and has the round kept; with the id of an answer that
+/// the service can go on from.
 async fn listen(
     gateway: Gateway,
     mut answer: Option<Answer>,
     mut pieces: UnboundedReceiver<Bytes>,
     mut round: Round,
     context: Context,
+    goes_on: bool,
 ) {
     while let Some(piece) = pieces.recv().await {
         answer.iter_mut().for_each(|answer| answer.hear(&piece));
     }
     let (text, id) = answer.map(Answer::heard).unwrap_or_default();
-    if let Some(id) = id {
-        gateway.0.answers.insert((round.caller.user, id), round.session.clone());
-    }
+    round.exchange.response = id.filter(|_| goes_on);
     round.exchange.answer = memory::answered(&text, &context, clock::now());
     gateway.0.captures.take(round);
 }

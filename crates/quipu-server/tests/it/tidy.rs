@@ -277,7 +277,7 @@ fn sql_outside_the_store_is_caught() {
 /// A statement on a user's rows that does not name the user reads everybody's. One that is meant
 /// to, such as a sweep over all users, says so in an SQL comment that holds the word.
 fn user_in_every_statement(path: &str, text: &str) -> Vec<String> {
-    const OWNED: [&str; 17] = [
+    const OWNED: [&str; 18] = [
         "fact",
         "fact_version",
         "link",
@@ -291,6 +291,7 @@ fn user_in_every_statement(path: &str, text: &str) -> Vec<String> {
         "passage",
         "embedding",
         "baseline",
+        "response",
         "retrieval",
         "usage",
         "webhook_mark",
@@ -333,6 +334,56 @@ fn a_statement_without_its_user_is_caught() {
     assert_eq!(caught("q(\"select 1 from fact_total for update of fact\")"), 0);
     let testing = "crates/quipu-store/src/testing/rows.rs";
     assert_eq!(user_in_every_statement(testing, "q(\"delete from fact\")").len(), 0);
+}
+
+/// The fields of structs that clap fills and that no code of the same crate reads.
+fn unread_settings(files: &[(String, String)]) -> Vec<String> {
+    let sources = files.iter().filter(|(path, _)| crate_of(path) == Some("quipu-server"));
+    let sources: Vec<(&str, String)> =
+        sources.map(|(path, text)| (path.as_str(), Source::scan(text).code)).collect();
+    let is_read = |field: &str| {
+        sources.iter().any(|(_, code)| {
+            let accessed = occurrences(code, field).into_iter().any(|(_, before, after)| {
+                before == Some('.') && !after.starts_with(|c| is_word(c) || c == '(')
+            });
+            // Bound by a pattern that names every field: the compiler sees to the rest.
+            let patterns = code.split("let Self {").skip(1);
+            let mut patterns = patterns.filter_map(|text| text.split('}').next());
+            accessed || patterns.any(|names| names.split(',').any(|name| name.trim() == field))
+        })
+    };
+    let mut unread = Vec::new();
+    for (path, code) in &sources {
+        for (at, _) in code.match_indices("Args)]").chain(code.match_indices("Parser)]")) {
+            let Some((head, body)) = code[at..].split_once('{') else { continue };
+            if !head.contains("struct ") || head.contains("enum ") {
+                continue;
+            }
+            let fields = body.split("\n}").next().unwrap_or("").lines().filter_map(|line| {
+                let line = line.trim().trim_start_matches("pub ");
+                let (name, _) = line.split_once(": ")?;
+                name.chars().all(is_word).then_some(name)
+            });
+            let missing = fields.filter(|field| !is_read(field));
+            unread.extend(
+                missing.map(|field| format!("{path}: nothing reads the setting `{field}`")),
+            );
+        }
+    }
+    unread
+}
+
+#[test]
+fn every_setting_is_read() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let mut files = Vec::new();
+    collect(&root, "", &mut files);
+    assert_eq!(unread_settings(&files), Vec::<String>::new());
+    let text = "#[derive(Args)]\nstruct S {\n    #[arg(long, env = \"A\")]\n    memory: u64,\n    \
+                pool: u8,\n}\nfn f(s: &S) { s.pool; s.memory(); }";
+    let planted = [("crates/quipu-server/src/a.rs".to_owned(), text.to_owned())];
+    let expected = ["crates/quipu-server/src/a.rs: nothing reads the setting `memory`"];
+    assert_eq!(unread_settings(&planted), expected);
 }
 
 fn machine_paths(path: &str, text: &str) -> Vec<String> {
