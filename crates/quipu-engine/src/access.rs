@@ -10,6 +10,7 @@ use quipu_core::secret::{self, Prefix};
 use quipu_core::{Caller, Origin, Permission, TenantId, Timestamp, UserId};
 use quipu_store::credential::{self, Credential, CredentialKind};
 use quipu_store::{Directory, directory};
+use ring::hmac;
 
 use crate::Engine;
 use crate::error::{Error, Result};
@@ -177,6 +178,15 @@ impl Engine {
             origin: kept.origin,
             expires_at: kept.expires_at,
         })
+    }
+
+    /// A code for a text that only this installation can make, to know it again when it comes back
+    /// from a client.
+    pub async fn seal(&self, text: &str) -> Result<String> {
+        let seed = self.store.signing_seed().await?;
+        let key = hmac::Key::new(hmac::HMAC_SHA256, &seed);
+        let code = hmac::sign(&key, format!("seal\n{text}").as_bytes());
+        Ok(code.as_ref().iter().map(|byte| format!("{byte:02x}")).collect())
     }
 
     /// Notes that a credential was used. Called now and then, not on every request.

@@ -82,6 +82,8 @@ const RECALLED_ADMISSION_TTL: Duration = Duration::from_mins(5);
 const REFUSED_TTL: Duration = Duration::from_secs(5);
 /// How often the last use of a credential is written down.
 const USE_INTERVAL: Duration = Duration::from_mins(1);
+/// For how long a yes to a question is remembered: longer than the question can be answered.
+const ANSWERED_TTL: Duration = Duration::from_mins(20);
 /// How many such writes may be under way.
 const USE_WRITES: usize = 4;
 
@@ -100,6 +102,8 @@ struct Inner {
     /// Credentials whose use was written down in the last minute.
     noted_uses: Cache<String, ()>,
     use_writes: Arc<Semaphore>,
+    /// Questions of tools that were answered with yes. Each counts once.
+    answered: Cache<String, ()>,
     readiness: health::Readiness,
     limits: Limits,
     mcp: McpSettings,
@@ -116,6 +120,7 @@ impl App {
             let_in: cache(RECALLED_ADMISSION_TTL).build(),
             refused: Cache::builder().max_capacity(100_000).time_to_live(REFUSED_TTL).build(),
             noted_uses: Cache::builder().max_capacity(100_000).time_to_live(USE_INTERVAL).build(),
+            answered: Cache::builder().max_capacity(100_000).time_to_live(ANSWERED_TTL).build(),
             use_writes: Arc::new(Semaphore::new(USE_WRITES)),
             readiness: health::Readiness::default(),
             limits: Limits::new(&LimitSettings::default(), DEFAULT_POOL_SIZE),
@@ -132,6 +137,10 @@ impl App {
             inner.limits = Limits::new(settings, pool_size);
         }
         self
+    }
+
+    fn answered(&self) -> &Cache<String, ()> {
+        &self.0.answered
     }
 
     pub(crate) fn limits(&self) -> &Limits {

@@ -96,6 +96,10 @@ pub async fn sign_in(
     }
     let (engine, random) = (app.engine().clone(), clock::random());
     if let Some(link) = link {
+        // Whoever follows somebody else's link would go on in their memory without noticing.
+        if app.admit(&headers).await.is_ok_and(|admitted| admitted.signed_in) {
+            return Err(Problem::of("signed_in_already"));
+        }
         let work = async move { engine.follow_link(&link, &random, clock::now()).await };
         app.limits().check_throttled()?;
         let issued = app.detached(work).await.inspect_err(|problem| {

@@ -8,6 +8,7 @@
 
 mod handler;
 mod panel;
+mod questions;
 mod resources;
 mod settings;
 
