@@ -133,6 +133,11 @@ impl Store {
         credential::find(Directory::at_the_door(self.pool.get().await?, key_id)?, key_id).await
     }
 
+    /// Removes a batch of expired tokens, links and sign-ins of all tenants; says how many.
+    pub async fn sweep_credentials(&self, limit: i64) -> Result<usize> {
+        credential::sweep(Directory::sweeping(self.pool.get().await?), limit).await
+    }
+
     pub fn close(&self) {
         self.pool.close();
     }

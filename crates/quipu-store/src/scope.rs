@@ -270,6 +270,13 @@ impl Directory {
         Ok(Self { transaction: Transaction::new(connection, opening), tenant })
     }
 
+    /// Sees the credentials of all tenants that expired long enough ago to be removed.
+    pub(crate) fn sweeping(connection: Object) -> Self {
+        let opening = "begin; set local app.sweep = 'on'".to_owned();
+        let tenant = TenantId::SHARED;
+        Self { transaction: Transaction::new(connection, opening), tenant }
+    }
+
     pub fn tenant(&self) -> TenantId {
         self.tenant
     }

@@ -136,13 +136,12 @@ impl Index {
             + map(&self.unit_at)
             + map(&self.session_at)
             + list(&self.session_names)
-            + list(&self.sessions)
+            + list(&self.first_turns)
             + map(&self.links)
             + map(&self.outward)
             + map(&self.fact_at)
             + facets.map(Facets::heap_bytes).sum::<usize>()
             + names.sum::<usize>()
-            + self.sessions.iter().map(list).sum::<usize>()
             + links.map(list).sum::<usize>()
     }
 

@@ -234,7 +234,7 @@ fn asking(about: &[(&str, &str)]) -> String {
 
 async fn bring_archive(file: &Path, how: &How) -> anyhow::Result<()> {
     let bytes = std::fs::read(file).with_context(|| format!("cannot read {}", file.display()))?;
-    Opened::check(std::io::Cursor::new(&bytes))
+    Opened::check(std::io::Cursor::new(&bytes), archive::UNPACKED_BYTES)
         .with_context(|| format!("{} is not an export of Quipu", file.display()))?;
     let dry_run = if how.dry_run { "true" } else { "false" };
     let path = asking(&[("name", &name_of(file)), ("dry_run", dry_run)]);

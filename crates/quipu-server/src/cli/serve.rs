@@ -5,7 +5,6 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::{Context, bail};
-use axum::serve::ListenerExt as _;
 use clap::{Args, ValueEnum};
 use quipu_core::Policy;
 use quipu_core::policy::PRESETS;
@@ -15,7 +14,8 @@ use tracing_subscriber::EnvFilter;
 use super::{Database, ErasureJournal, Opened, scrub};
 use crate::clock;
 use crate::gateway::{Gateway, UpstreamSettings};
-use crate::http::{App, Console, Door, LOCAL_TENANT, McpSettings, router_with};
+use crate::http::{App, Console, Door, LOCAL_TENANT, LimitSettings, McpSettings, router_with};
+use crate::listen::{self, ListenLimits};
 use crate::models::ModelSettings;
 use crate::webhook::WebhookSettings;
 use crate::workers::Workers;
@@ -96,11 +96,25 @@ pub struct Serve {
           value_parser = clap::value_parser!(i8).range(0..24))]
     scrub_at: Option<i8>,
     #[command(flatten)]
+    limits: LimitSettings,
+    #[command(flatten)]
     logging: Logging,
-    /// How long to wait for requests under way when stopping, in seconds
+    /// How long to answer as usual when stopping, while `/readyz` says no, in seconds: a load balancer
+    /// needs so long to send requests elsewhere. Nothing by default without authentication
+    #[arg(long, env = "QUIPU_DRAIN_DELAY", value_name = "SECONDS")]
+    drain_delay: Option<u64>,
+    /// How long to wait for requests and jobs under way when stopping, in seconds
     #[arg(long, env = "QUIPU_GRACE", default_value_t = 20, value_name = "SECONDS")]
     grace: u64,
 }
+
+/// How long a server that others reach answers as usual after it was told to stop.
+const DRAIN_DELAY: Duration = Duration::from_secs(5);
+/// How long to wait at the end for what was said through the gateway to be kept.
+const CAPTURE_DRAIN: Duration = Duration::from_secs(5);
+/// How often expired credentials are removed, and how long after the start for the first time.
+const SWEEP_INTERVAL: Duration = Duration::from_hours(1);
+const FIRST_SWEEP: Duration = Duration::from_mins(1);
 
 impl Serve {
     /// A server for the person whose machine it is, with everything else as usual.
@@ -122,7 +136,9 @@ impl Serve {
             webhooks: WebhookSettings::default(),
             journal: ErasureJournal { erasure_journal: None },
             scrub_at: None,
+            limits: LimitSettings::default(),
             logging: Logging { log: "warn".into(), log_format: LogFormat::Text },
+            drain_delay: None,
             grace: 20,
         }
     }
@@ -162,7 +178,7 @@ impl Serve {
             listen,
             auth,
             migrate,
-            pool_size: _,
+            pool_size,
             index_memory,
             index_passages,
             workers,
@@ -174,8 +190,10 @@ impl Serve {
             scrub_at,
             logging: _,
             grace,
+            limits,
+            drain_delay,
         } = self;
-        let deadline = upstream.deadline();
+        let (deadline, budgets) = (upstream.deadline(), &upstream.budgets);
         let upstream = upstream.open()?;
         let connect = opened.connect.clone();
         if let Some(own) = &opened.own {
@@ -216,26 +234,36 @@ impl Serve {
         tell(address);
         // The first request should not wait for the counter of tokens to be built.
         tokio::task::spawn_blocking(quipu_core::context::tokens::warm);
-        let listener = listener.tap_io(|stream| {
-            // Answers are single small writes; waiting to fill a packet only adds latency.
-            let _ = stream.set_nodelay(true);
-        });
         let console = console.as_deref().map_or_else(Console::default, Console::folder);
-        let app = App::new(engine.clone(), door).with_mcp(mcp.clone()).with_console(console);
-        let gateway = Gateway::new(app.clone(), upstream).with_deadline(deadline);
+        let app = App::new(engine.clone(), door)
+            .with_limits(limits, *pool_size)
+            .with_mcp(mcp.clone())
+            .with_console(console);
+        let gateway =
+            Gateway::new(app.clone(), upstream).with_deadline(deadline).with_budgets(budgets);
         let workers = Workers::start(&engine, *workers);
         if let Some(hour) = scrub_at {
             tokio::spawn(scrub::nightly(connect, *hour));
         }
+        let sweeping = tokio::spawn(sweep_credentials(engine.clone()));
         let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
-        let streams = engine.clone();
-        let server = axum::serve(listener, router_with(app, gateway.clone()))
-            .with_graceful_shutdown(async move {
-                asked_to_stop().await;
-                // Streams of events never end by themselves.
-                streams.stop_listening();
-                let _ = stop.send(());
-            });
+        let (streams, draining) = (engine.clone(), app.clone());
+        let delay = match auth {
+            Auth::Off => Duration::ZERO,
+            Auth::Keys => DRAIN_DELAY,
+        };
+        let delay = drain_delay.map_or(delay, Duration::from_secs);
+        let limits = ListenLimits::of_connections(limits.max_connections);
+        let router = router_with(app, gateway.clone());
+        let server = listen::serve(listener, router, limits, async move {
+            asked_to_stop().await;
+            // Not ready first, so that no new requests are sent here; then no new connections.
+            draining.start_draining();
+            tokio::time::sleep(delay).await;
+            // Streams of events never end by themselves.
+            streams.stop_listening();
+            let _ = stop.send(());
+        });
         let grace = Duration::from_secs(*grace);
         let overdue = async {
             let _ = stopped.await;
@@ -248,7 +276,7 @@ impl Serve {
             }
         };
         tokio::select! {
-            ended = async { server.await } => ended?,
+            () = server => {}
             how = without => bail!(
                 "the PostgreSQL of Quipu's own has ended ({how})\n  next: start Quipu again, which \
                  recovers it; its log is in {}",
@@ -256,11 +284,26 @@ impl Serve {
             ),
             () = overdue => tracing::warn!("stopping with requests still under way"),
         }
-        gateway.drain(Duration::from_secs(5)).await;
-        workers.stop(grace).await;
+        // Both at once, and jobs have as long as captures: with the drain delay and the grace time this
+        // stays below the time a supervisor waits before it kills.
+        tokio::join!(gateway.drain(CAPTURE_DRAIN), workers.stop(CAPTURE_DRAIN.min(grace)));
+        sweeping.abort();
         engine.close();
         tracing::info!("stopped");
         Ok(())
+    }
+}
+
+/// Removes expired tokens, links and sign-ins now and then.
+async fn sweep_credentials(engine: Engine) {
+    tokio::time::sleep(FIRST_SWEEP).await;
+    loop {
+        match engine.sweep_credentials().await {
+            Ok(0) => {}
+            Ok(removed) => tracing::info!(removed, "expired credentials removed"),
+            Err(error) => tracing::warn!(%error, "could not remove expired credentials"),
+        }
+        tokio::time::sleep(SWEEP_INTERVAL).await;
     }
 }
 

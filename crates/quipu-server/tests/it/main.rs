@@ -7,6 +7,7 @@ mod binary;
 mod cancel;
 mod cli;
 mod console;
+mod edge;
 mod erase;
 mod faults;
 mod gateway;

@@ -26,7 +26,7 @@ async fn without_the_database_the_chat_goes_on() {
         let messages: Vec<&str> = history.iter().map(String::as_str).collect();
         let answer = say(&ada, &messages).await.expect(200);
         assert_eq!(answer.header("quipu-degraded"), Some("database"), "message {n}");
-        // What was given before may have been removed since, on another server.
+        // A key that cannot be checked is given no memory.
         assert!(!stage.last().json().to_string().contains("Likes tea"), "message {n}");
         history.push(format!("Answer {n}"));
     }
@@ -108,4 +108,22 @@ async fn a_revoked_key_is_not_let_in_by_memory() {
     admin.delete(&format!("/api/keys/{id}")).await.expect(200);
     stage.line.cut();
     assert_eq!(say(&ada, &["Hello"]).await.expect(503).at("/error/code"), "unavailable");
+}
+
+#[tokio::test]
+async fn a_refused_key_is_forgotten_at_the_gateway() {
+    let stage = Stage::saying(Door::Keys, "Yes").await;
+    let (id, secret) = stage.app.make_key("acme", None, &quipu_core::Permission::ALL, None).await;
+    let ada = stage.through(&stage.app.presenting(&secret)).about("ada");
+    say(&ada, &["Hello"]).await.expect(200);
+    // Another server revokes it.
+    let admin = stage.app.tenant_key("acme").await;
+    admin.delete(&format!("/api/keys/{id}")).await.expect(200);
+    tokio::time::sleep(Duration::from_millis(5_200)).await;
+    say(&ada, &["Hello"]).await.expect(401);
+    stage.line.cut();
+    say(&ada, &["Hello"]).await.expect(401);
+    // Longer than a refusal is repeated without asking.
+    tokio::time::sleep(Duration::from_millis(5_200)).await;
+    say(&ada, &["Hello"]).await.expect(503);
 }

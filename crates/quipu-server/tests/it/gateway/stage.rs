@@ -141,7 +141,7 @@ pub async fn say(client: &Client, messages: &[&str]) -> Answer {
 pub fn reply(asked: &Asked, text: &str) -> Vec<Step> {
     let (kind, body) = body(asked, text);
     let headers =
-        format!("content-type: {kind}\r\nx-service: yes\r\ncontent-length: {}\r\n", body.len());
+        format!("content-type: {kind}\r\nx-request-id: yes\r\ncontent-length: {}\r\n", body.len());
     vec![Step::Send(head(200, &headers)), Step::Send(body)]
 }
 

@@ -355,6 +355,10 @@ pub const TABLE: &[Row] = &[
     with_body(does(Admin, "sign_in", &[given(Body("user"), User("dave"), Own)]), "{}"),
     with_body(does(Admin, "make_sign_in_link", &[given(Body("user"), User("dave"), Own)]), "{}"),
     open("sign_out"),
+    // A person may list and end their own, which the tests of signing in try.
+    only_reads(does(Admin, "list_sign_ins", &[given(Query("user"), User("dave"), Own)])),
+    does(Admin, "end_sign_ins", &[given(Query("user"), User("dave"), Own)]),
+    does(Admin, "end_sign_in", &[given(Path("id"), Key, Refused(&["key_not_found"]))]),
     open("healthz"),
     open("readyz"),
 ];
