@@ -177,9 +177,7 @@ impl From<JsonExcess> for Problem {
         match excess {
             JsonExcess::Depth => Problem::of("malformed_body")
                 .because(&format!("It is nested more than {MAX_JSON_DEPTH} levels deep")),
-            JsonExcess::Values => {
-                Problem::of("body_too_large").because("It has too many values")
-            }
+            JsonExcess::Values => Problem::of("body_too_large").because("It has too many values"),
         }
     }
 }

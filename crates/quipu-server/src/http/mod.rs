@@ -55,8 +55,8 @@ use utoipa_axum::routes;
 
 pub use auth::Door;
 pub use console::Console;
-pub use limits::{LimitSettings, PeerAddress};
 pub use error::{TABLE, render_error_docs};
+pub use limits::{LimitSettings, PeerAddress};
 pub use mcp::McpSettings;
 pub use openapi::document;
 pub use wire::event_name;

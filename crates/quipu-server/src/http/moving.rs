@@ -193,7 +193,8 @@ pub async fn import(
         Sort::Archive => {
             let source = bringing.source(Format::Quipu, &bytes)?;
             let limit = app.limits().import_unpacked_bytes;
-            let opened = blocking(move || archive::Opened::check(Cursor::new(bytes), limit)).await?;
+            let opened =
+                blocking(move || archive::Opened::check(Cursor::new(bytes), limit)).await?;
             // The text of the files, and about as much again once it is parsed.
             let unpacked_bytes = usize::try_from(opened.unpacked_bytes()).unwrap_or(usize::MAX);
             read.reserve(budget, unpacked_bytes.saturating_mul(2)).await?;

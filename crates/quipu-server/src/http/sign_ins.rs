@@ -158,8 +158,7 @@ async fn end(
     id: Option<String>,
 ) -> Result<Json<Revoked>, Problem> {
     let engine = app.engine().clone();
-    let work =
-        async move { engine.end_sign_ins(tenant, user, id.as_deref(), clock::now()).await };
+    let work = async move { engine.end_sign_ins(tenant, user, id.as_deref(), clock::now()).await };
     let revoked = app.detached(work).await?;
     app.forget_admissions(&revoked);
     Ok(Json(Revoked { revoked }))

@@ -21,13 +21,8 @@ use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
 
 /// Every permission that a credential for one user can carry.
-pub const PERSONAL: [Permission; 5] = [
-    Permission::Read,
-    Permission::Write,
-    Permission::Propose,
-    Permission::Erase,
-    Permission::Chat,
-];
+pub const PERSONAL: [Permission; 5] =
+    [Permission::Read, Permission::Write, Permission::Propose, Permission::Erase, Permission::Chat];
 
 pub struct TestApp {
     pub database: TestDatabase,

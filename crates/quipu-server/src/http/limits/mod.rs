@@ -48,7 +48,7 @@ pub struct Limits {
     pub bodies: BodyBudget,
     pub gateway_body_bytes: usize,
     pub import_unpacked_bytes: u64,
-    pub allowed_origins: Vec<String>,
+    pub local_origins: Vec<String>,
     client_ip_header: Option<HeaderName>,
     max_in_flight: usize,
     in_flight: AtomicUsize,
@@ -75,17 +75,14 @@ impl Limits {
             bodies: BodyBudget::of_megabytes(settings.body_memory),
             gateway_body_bytes: settings.gateway_body as usize * 1024 * 1024,
             import_unpacked_bytes: u64::from(settings.import_unpacked) * 1024 * 1024,
-            allowed_origins: settings.allowed_origins.clone(),
+            local_origins: settings.local_origins.clone(),
             client_ip_header: settings.client_ip_header.clone(),
             max_in_flight: settings.max_in_flight,
             in_flight: AtomicUsize::new(0),
             gateway_in_flight: AtomicUsize::new(0),
             ip_rate: KeyedRate::per_second(settings.ip_rate),
             refused_rate: KeyedRate::per_second(settings.refused_rate),
-            throttled: Cache::builder()
-                .max_capacity(100_000)
-                .time_to_live(THROTTLE_TIME)
-                .build(),
+            throttled: Cache::builder().max_capacity(100_000).time_to_live(THROTTLE_TIME).build(),
             key_rate: KeyedRate::per_second(settings.key_rate),
             user_rate: KeyedRate::per_second(settings.user_rate),
             tenant_rate: KeyedRate::per_second(settings.tenant_rate),
@@ -165,7 +162,8 @@ impl Limits {
     /// its owner, and is counted only if it names the client.
     fn address_of(&self, request: &Request) -> Option<IpAddr> {
         let peer = request.extensions().get::<PeerAddress>().map(|peer| peer.0.ip());
-        let named = self.client_ip_header.as_ref().and_then(|name| last_ip(request.headers(), name));
+        let named =
+            self.client_ip_header.as_ref().and_then(|name| last_ip(request.headers(), name));
         named.or(peer.filter(|ip| !ip.is_loopback())).map(network_of)
     }
 }

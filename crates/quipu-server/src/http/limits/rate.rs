@@ -28,7 +28,8 @@ impl<K: Hash + Eq + Clone + Send + Sync + 'static> KeyedRate<K> {
     /// So many per second, and twice as many at once; 0 is no limit.
     pub fn per_second(rate: u32) -> Self {
         let rate = NonZeroU32::new(rate);
-        let quota = rate.map(|rate| Quota::per_second(rate).allow_burst(rate.saturating_add(rate.get())));
+        let quota =
+            rate.map(|rate| Quota::per_second(rate).allow_burst(rate.saturating_add(rate.get())));
         Self::with(quota)
     }
 
@@ -38,8 +39,7 @@ impl<K: Hash + Eq + Clone + Send + Sync + 'static> KeyedRate<K> {
     }
 
     fn with(quota: Option<Quota>) -> Self {
-        let buckets =
-            Cache::builder().max_capacity(MAX_BUCKETS).time_to_idle(BUCKET_IDLE).build();
+        let buckets = Cache::builder().max_capacity(MAX_BUCKETS).time_to_idle(BUCKET_IDLE).build();
         Self { quota, buckets }
     }
 

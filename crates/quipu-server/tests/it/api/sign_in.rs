@@ -160,7 +160,8 @@ async fn revoking_a_key_ends_sign_ins_made_from_it_through_links() {
     // The operator's own sign-in is over, and gone from the table: the chain still holds.
     operator.delete("/api/sign-in").await.expect(204);
     let admin = app.database.admin().await;
-    admin.batch_execute("delete from credential where kind = 'sign_in' and revoked_at is not null")
+    admin
+        .batch_execute("delete from credential where kind = 'sign_in' and revoked_at is not null")
         .await
         .unwrap();
     let other = app.tenant_key("acme").await;

@@ -77,8 +77,7 @@ async fn bodies_in_flight_share_one_memory_budget() {
          x-quipu-user: alice\r\ncontent-type: application/json\r\ncontent-length: 1048000\r\n\r\n",
         key.header("authorization")
     );
-    let mut holder =
-        TcpStream::connect(app.base.trim_start_matches("http://")).await.unwrap();
+    let mut holder = TcpStream::connect(app.base.trim_start_matches("http://")).await.unwrap();
     holder.write_all(head.as_bytes()).await.unwrap();
     let mut refused = key.post("/api/sessions/s/turns", turns(300)).await;
     for _ in 0..100 {

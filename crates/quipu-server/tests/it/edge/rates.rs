@@ -96,7 +96,8 @@ async fn a_refused_credential_is_not_looked_up_again_for_a_while() {
     stranger.get("/api/memory").await.refused(401, "unauthenticated");
     let admin = app.database.admin().await;
     admin.batch_execute("begin; lock table credential in access exclusive mode").await.unwrap();
-    let asked = tokio::time::timeout(std::time::Duration::from_secs(3), stranger.get("/api/memory"));
+    let asked =
+        tokio::time::timeout(std::time::Duration::from_secs(3), stranger.get("/api/memory"));
     asked.await.expect("without the database").refused(401, "unauthenticated");
     admin.batch_execute("rollback").await.unwrap();
 }
