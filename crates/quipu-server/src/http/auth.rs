@@ -429,7 +429,7 @@ pub async fn guard_local(State(app): State<App>, request: Request, next: Next) -
     // Somebody who follows a link to the console from elsewhere sees a page, and the page's own
     // requests come from here.
     let opens = request.method() == Method::GET && is_for_people(uri.path());
-    let allowed = &app.limits().allowed_origins;
+    let allowed = &app.limits().local_origins;
     let welcome =
         is_at_home(headers, uri.host()) && (opens || is_from_here(headers, uri.host(), allowed));
     if app.0.door == Door::Local && !welcome {

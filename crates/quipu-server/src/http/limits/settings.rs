@@ -49,8 +49,8 @@ pub struct LimitSettings {
     #[arg(long, env = "QUIPU_CLIENT_IP_HEADER", value_name = "NAME")]
     pub client_ip_header: Option<axum::http::HeaderName>,
     /// Pages that may use a server without authentication besides its own, as `http://localhost:3000`
-    #[arg(long, env = "QUIPU_ALLOWED_ORIGINS", value_delimiter = ',', value_name = "ORIGIN")]
-    pub allowed_origins: Vec<String>,
+    #[arg(long, env = "QUIPU_LOCAL_ORIGINS", value_delimiter = ',', value_name = "ORIGIN")]
+    pub local_origins: Vec<String>,
 }
 
 impl Default for LimitSettings {
@@ -69,7 +69,7 @@ impl Default for LimitSettings {
             user_rate: 200,
             tenant_rate: 2_000,
             client_ip_header: None,
-            allowed_origins: Vec::new(),
+            local_origins: Vec::new(),
         }
     }
 }

@@ -4,11 +4,14 @@ use std::time::{Duration, Instant};
 
 use axum::Router;
 use axum::routing::get;
+use quipu_server::http::{App, Door, router};
 use quipu_server::listen::{self, ListenLimits};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
+
+use crate::app::{TestApp, serve};
 
 const GET: &[u8] = b"GET / HTTP/1.1\r\nhost: x\r\n\r\n";
 
@@ -134,4 +137,31 @@ async fn stopping_finishes_the_requests_under_way() {
     assert!(answer.contains("200 OK") && answer.ends_with("slow"), "{answer}");
     tokio::time::timeout(Duration::from_secs(5), server.server).await.unwrap().unwrap();
     assert!(TcpStream::connect(server.address).await.is_err());
+}
+
+#[tokio::test]
+async fn a_server_that_is_about_to_stop_is_not_ready_and_still_answers() {
+    let app = TestApp::with_keys().await;
+    let own = App::new(app.engine.clone(), Door::Keys);
+    let (base, _) = serve(router(own.clone())).await;
+    let key = app.tenant_key("acme").await.about("alice").at(&base);
+    key.get("/readyz").await.expect(200);
+    own.start_draining();
+    let refused = key.get("/readyz").await.refused(503, "unavailable");
+    assert_eq!(refused.header("retry-after"), Some("1"));
+    key.get("/healthz").await.expect(200);
+    key.save("Still answered").await;
+}
+
+#[tokio::test]
+async fn data_is_not_cached_sniffed_or_shown_as_a_page() {
+    let app = TestApp::with_keys().await;
+    let key = app.tenant_key("acme").await.about("alice");
+    for path in ["/api/memory", "/api/keys", "/api/nothing", "/v1/models", "/mem0/v1/ping/"] {
+        let answer = key.get(path).await;
+        assert_eq!(answer.header("cache-control"), Some("no-store"), "{path}");
+        assert_eq!(answer.header("x-content-type-options"), Some("nosniff"), "{path}");
+        let policy = answer.header("content-security-policy").unwrap_or_default();
+        assert!(policy.contains("default-src 'none'"), "{path} {policy}");
+    }
 }
