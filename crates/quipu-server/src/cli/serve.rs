@@ -9,7 +9,7 @@ use axum::serve::ListenerExt as _;
 use clap::{Args, ValueEnum};
 use quipu_core::Policy;
 use quipu_core::policy::PRESETS;
-use quipu_engine::Engine;
+use quipu_engine::{Engine, PoolSizes};
 use tracing_subscriber::EnvFilter;
 
 use super::{Database, ErasureJournal, Opened, scrub};
@@ -18,7 +18,7 @@ use crate::gateway::{Gateway, UpstreamSettings};
 use crate::http::{App, Console, Door, LOCAL_TENANT, McpSettings, router_with};
 use crate::models::ModelSettings;
 use crate::webhook::WebhookSettings;
-use crate::workers::Workers;
+use crate::workers::{Workers, connections};
 
 /// How callers are told apart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -58,13 +58,20 @@ pub struct Serve {
     /// Bring the schema up to date first
     #[arg(long, env = "QUIPU_MIGRATE")]
     migrate: bool,
-    /// Connections to the database
+    /// Connections to the database for requests
     #[arg(long, env = "QUIPU_POOL_SIZE", default_value_t = 16, value_name = "N")]
     pool_size: usize,
+    /// Connections to the database for checking credentials and readiness
+    #[arg(long, env = "QUIPU_ADMISSION_POOL", default_value_t = 2, value_name = "N")]
+    admission_pool: usize,
+    /// Connections to the database for jobs and notes; as many as the workers can use if absent
+    #[arg(long, env = "QUIPU_BACKGROUND_POOL", value_name = "N")]
+    background_pool: Option<usize>,
     /// Memory for the indexes of users who were here lately, in megabytes; 0 keeps none
     #[arg(long, env = "QUIPU_INDEX_MEMORY", default_value_t = 512, value_name = "MB")]
     index_memory: u64,
-    /// How many jobs to run at a time; 0 leaves them to `quipu work`
+    /// How many jobs to run at a time, of learning and of webhook deliveries each; 0 leaves them to
+    /// `quipu work`
     #[arg(long, env = "QUIPU_WORKERS", default_value_t = 2, value_name = "N")]
     workers: usize,
     /// What may happen without asking where nobody has said: balanced, advisor, chat, assistant,
@@ -102,6 +109,8 @@ impl Serve {
             auth: Auth::Off,
             migrate: true,
             pool_size: 16,
+            admission_pool: 2,
+            background_pool: None,
             index_memory: 512,
             workers: 2,
             policy: "balanced".into(),
@@ -157,12 +166,16 @@ impl Serve {
                 tracing::info!(version = step.version, name = step.name, "migration applied");
             }
         }
-        let engine = Engine::connect(&connect)?
+        let sizes = PoolSizes {
+            admission: self.admission_pool,
+            background: self.background_pool.unwrap_or_else(|| connections(self.workers)),
+        };
+        let engine = Engine::connect_with(&connect, sizes)?
             .with_models(self.models.open()?)
             .with_policy(preset(&self.policy)?)
             .with_courier(self.webhooks.courier())
             .with_ticks(clock::ticks);
-        check(&engine).await?;
+        check(&engine, opened).await?;
         let engine = self.journal.or_beside(opened).replay(engine).await?;
         settle_model(&engine).await?;
         if self.auth == Auth::Off {
@@ -274,7 +287,7 @@ pub fn preset(name: &str) -> anyhow::Result<Policy> {
 }
 
 /// Refuses to serve from a database that would not hold the line between users.
-pub async fn check(engine: &Engine) -> anyhow::Result<()> {
+pub async fn check(engine: &Engine, opened: &Opened) -> anyhow::Result<()> {
     let health = match engine.health().await {
         Ok(health) => health,
         // Without having asked, nobody knows whether this database holds the line. Whatever
@@ -289,8 +302,21 @@ pub async fn check(engine: &Engine) -> anyhow::Result<()> {
     if let Some(reason) = health.unsafe_because() {
         bail!("refusing to serve: {reason}");
     }
-    if !engine.is_ready().await {
-        bail!("the schema is not there yet\n  next: run `quipu migrate`, or serve with --migrate");
+    let missing = engine.missing_migrations().await?;
+    if !missing.is_empty() {
+        bail!(
+            "the schema is not up to date: it lacks {}\n  next: run `quipu migrate`, or serve with \
+             --migrate",
+            missing.join(", ")
+        );
+    }
+    // The PostgreSQL that Quipu starts for itself has no other login, and answers this account only.
+    if health.login_is_superuser && opened.folder.is_none() {
+        tracing::warn!(
+            login = health.login_role,
+            "the login role is a superuser, so a statement could leave the restricted role; use a \
+             login role that is only a member of quipu_serve"
+        );
     }
     if health.fsync != "on" || health.synchronous_commit == "off" {
         tracing::warn!(

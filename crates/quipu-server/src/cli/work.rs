@@ -3,15 +3,15 @@
 use std::time::Duration;
 
 use clap::Args;
-use quipu_engine::Engine;
 use quipu_engine::jobs::Worked;
+use quipu_engine::{Engine, PoolSizes};
 
 use super::serve::{Logging, asked_to_stop, check, preset, settle_model};
 use super::{Database, ErasureJournal, Format, say, say_json};
 use crate::clock;
 use crate::models::ModelSettings;
 use crate::webhook::WebhookSettings;
-use crate::workers::Workers;
+use crate::workers::{Workers, connections};
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
@@ -26,7 +26,7 @@ pub struct Work {
     database: Database,
     #[command(flatten)]
     models: ModelSettings,
-    /// How many jobs to run at a time
+    /// How many jobs to run at a time, of learning and of webhook deliveries each
     #[arg(long, env = "QUIPU_WORKERS", default_value_t = 2, value_name = "N")]
     workers: usize,
     /// What may happen without asking where nobody has said
@@ -51,13 +51,14 @@ pub struct Work {
 impl Work {
     pub async fn run(self) -> anyhow::Result<()> {
         self.logging.start()?;
-        let opened = self.database.open(self.workers.max(1) * 2 + 2).await?;
-        let engine = Engine::connect(&opened.connect)?
+        let opened = self.database.open(4).await?;
+        let sizes = PoolSizes { admission: 1, background: connections(self.workers.max(1)) };
+        let engine = Engine::connect_with(&opened.connect, sizes)?
             .with_models(self.models.open()?)
             .with_policy(preset(&self.policy)?)
             .with_courier(self.webhooks.courier())
             .with_ticks(clock::ticks);
-        check(&engine).await?;
+        check(&engine, &opened).await?;
         let engine = self.journal.or_beside(&opened).replay(engine).await?;
         settle_model(&engine).await?;
         if self.once {
@@ -74,6 +75,7 @@ impl Work {
 
     async fn work_once(&self, engine: &Engine) -> anyhow::Result<()> {
         let (mut done, mut put_off, mut given_up) = (0, 0, 0);
+        while engine.continue_erasure(clock::moment()).await? {}
         loop {
             match engine.work("once", clock::moment()).await? {
                 Worked::Nothing => break,
