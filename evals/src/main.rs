@@ -54,6 +54,8 @@ enum Command {
     Vault(quipu_evals::vault::Args),
     /// Mutated vaults: nothing may fail, and nothing may be read as something else.
     FuzzVault(quipu_evals::vault::fuzz::Args),
+    /// Mutated export archives, opened and imported: each is imported or refused, in bounded time.
+    FuzzArchive(quipu_evals::archive::Args),
 }
 
 #[tokio::main]
@@ -79,5 +81,6 @@ async fn main() -> anyhow::Result<()> {
         Command::Retrieval(args) => quipu_evals::retrieval::run(args).await,
         Command::Vault(args) => quipu_evals::vault::run(args).await,
         Command::FuzzVault(args) => quipu_evals::vault::fuzz::run(&args),
+        Command::FuzzArchive(args) => quipu_evals::archive::run(args).await,
     }
 }

@@ -58,7 +58,7 @@ use webhooks::Courier;
 
 pub use error::{Error, Fault, Result};
 pub use quipu_store::health::{Backlog, Health};
-pub use quipu_store::{Connect, Migration};
+pub use quipu_store::{Connect, Migration, PoolSizes};
 
 /// A handle on the record. Cheap to clone.
 #[derive(Clone)]
@@ -87,6 +87,7 @@ pub struct Engine {
     noting: Arc<Semaphore>,
     /// Who carries letters to webhooks, if anybody does.
     courier: Option<Courier>,
+    running: Arc<jobs::Running>,
 }
 
 /// When a call happens, and sixteen random bytes for the ids it will draw.
@@ -122,8 +123,13 @@ impl Request {
 impl Engine {
     /// Connects lazily: a server can start while its database is away.
     pub fn connect(connect: &Connect) -> Result<Self> {
+        Self::connect_with(connect, PoolSizes::default())
+    }
+
+    /// The same, with pools of these sizes beside the one for requests.
+    pub fn connect_with(connect: &Connect, sizes: PoolSizes) -> Result<Self> {
         Ok(Self {
-            store: Store::connect(connect)?,
+            store: Store::connect_with(connect, sizes)?,
             models: Arc::new(NoModels),
             embedding: Arc::default(),
             minds: Arc::default(),
@@ -140,7 +146,14 @@ impl Engine {
             listeners: Listeners::default(),
             noting: Arc::new(Semaphore::new(context::NOTES_AT_ONCE)),
             courier: None,
+            running: Arc::default(),
         })
+    }
+
+    /// The same engine for work that no request waits for: it uses the background's connections.
+    #[must_use]
+    pub fn in_background(&self) -> Self {
+        Self { store: self.store.in_background(), ..self.clone() }
     }
 
     /// The same engine, caching at most `bytes` of users' indexes between requests, each of at most
@@ -208,6 +221,11 @@ impl Engine {
     /// What is behind, over all users.
     pub async fn backlog(&self, now: Timestamp) -> Result<Backlog> {
         Ok(self.store.backlog(now).await?)
+    }
+
+    /// The migrations of this build that the schema lacks.
+    pub async fn missing_migrations(&self) -> Result<Vec<String>> {
+        Ok(self.store.missing_migrations().await?)
     }
 
     pub async fn is_ready(&self) -> bool {

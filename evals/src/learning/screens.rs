@@ -40,7 +40,8 @@ pub async fn run(args: Args) -> Result<()> {
     facts.print("clean facts admitted", show);
     orders(show)?;
     let (attacks, _) = judged::attacks(show)?;
-    let harmless = args.data.as_deref().map(judged::harmless).transpose()?;
+    let data = args.data.clone().or_else(|| crate::required_data::folder("QUIPU_EVAL_DATA"));
+    let harmless = data.as_deref().map(judged::harmless).transpose()?;
     if let Some(harmless) = &harmless {
         harmless.print("harmless texts of the public corpus not blocked", show);
     }

@@ -251,8 +251,7 @@ impl Writing<'_> {
             idempotency::keep(&mut batch, &self.scope, &key.key, hash, body, &facts, now);
         }
         self.scope.run(&batch).await?;
-        self.engine.journal(erased).await?;
-        self.scope.commit().await?;
+        self.engine.commit_erasing(self.scope, erased).await?;
         Ok(outcome)
     }
 

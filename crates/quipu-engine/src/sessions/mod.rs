@@ -229,7 +229,10 @@ impl Engine {
         let now = micros(request.moment.now);
         let Some(idle) = policy.idle_close() else { return };
         let id = job_id(request, "close");
-        job::queue(batch, scope, id, JobKind::Close, &session.id, now + idle, now);
+        // One that waits stays as it is. When it is due it looks at the last turn, and waits again if
+        // that was not long ago.
+        let (key, due) = (&session.id, now + idle);
+        job::queue_unless_waiting(batch, scope, id, JobKind::Close, key, due, now);
     }
 
     /// Has the session learned from after every turn, where that is the policy; and named once both

@@ -4,6 +4,7 @@
 mod cascade;
 mod consolidate;
 mod erasure;
+mod erasure_batches;
 mod fading;
 mod insights;
 mod keys;

@@ -245,7 +245,7 @@ impl ErasureJournal {
         let journal = Journal::open(path)
             .with_context(|| format!("the erasure journal {} cannot be used", path.display()))?;
         let engine = engine.with_journal(journal);
-        let Replayed { entries, users, memories, turns, added } =
+        let Replayed { entries, users, memories, turns, added, skipped } =
             engine.replay_erasures(crate::clock::moment()).await?;
         if users + memories + turns > 0 {
             tracing::warn!(
@@ -255,7 +255,7 @@ impl ErasureJournal {
                 "a backup had brought back what was erased; removed again"
             );
         }
-        tracing::info!(entries, added, "erasure journal read");
+        tracing::info!(entries, added, skipped, "erasure journal read");
         Ok(engine)
     }
 }

@@ -8,7 +8,7 @@ use anyhow::{Context, bail};
 use clap::{Args, ValueEnum};
 use quipu_core::Policy;
 use quipu_core::policy::PRESETS;
-use quipu_engine::Engine;
+use quipu_engine::{Engine, PoolSizes};
 use tracing_subscriber::EnvFilter;
 
 use super::{Database, ErasureJournal, Opened, scrub};
@@ -18,7 +18,7 @@ use crate::http::{App, Console, Door, LOCAL_TENANT, LimitSettings, McpSettings, 
 use crate::listen::{self, ListenLimits};
 use crate::models::ModelSettings;
 use crate::webhook::WebhookSettings;
-use crate::workers::Workers;
+use crate::workers::{Workers, connections};
 
 /// Memory for cached user indexes, unless set otherwise, in megabytes.
 pub const INDEX_MEMORY_MB: u64 = 512;
@@ -64,9 +64,15 @@ pub struct Serve {
     /// Bring the schema up to date first
     #[arg(long, env = "QUIPU_MIGRATE")]
     migrate: bool,
-    /// Connections to the database
+    /// Connections to the database for requests
     #[arg(long, env = "QUIPU_POOL_SIZE", default_value_t = 16, value_name = "N")]
     pool_size: usize,
+    /// Connections to the database for checking credentials and readiness
+    #[arg(long, env = "QUIPU_ADMISSION_POOL", default_value_t = 2, value_name = "N")]
+    admission_pool: usize,
+    /// Connections to the database for jobs and notes; as many as the workers can use if absent
+    #[arg(long, env = "QUIPU_BACKGROUND_POOL", value_name = "N")]
+    background_pool: Option<usize>,
     /// Memory for the indexes of users who were here lately, in megabytes; 0 keeps none
     #[arg(long, env = "QUIPU_INDEX_MEMORY", default_value_t = INDEX_MEMORY_MB,
           value_name = "MB")]
@@ -74,7 +80,8 @@ pub struct Serve {
     /// Passages of one user that recall indexes at most; beyond that, the oldest turns are left out
     #[arg(long, env = "QUIPU_INDEX_PASSAGES", default_value_t = INDEX_PASSAGES, value_name = "N")]
     index_passages: usize,
-    /// How many jobs to run at a time; 0 leaves them to `quipu work`
+    /// How many jobs to run at a time, of learning and of webhook deliveries each; 0 leaves them to
+    /// `quipu work`
     #[arg(long, env = "QUIPU_WORKERS", default_value_t = 2, value_name = "N")]
     workers: usize,
     /// What may happen without asking where nobody has said: balanced, advisor, chat, assistant,
@@ -126,6 +133,8 @@ impl Serve {
             auth: Auth::Off,
             migrate: true,
             pool_size: 16,
+            admission_pool: 2,
+            background_pool: None,
             index_memory: INDEX_MEMORY_MB,
             index_passages: INDEX_PASSAGES,
             workers: 2,
@@ -179,6 +188,8 @@ impl Serve {
             auth,
             migrate,
             pool_size,
+            admission_pool,
+            background_pool,
             index_memory,
             index_passages,
             workers,
@@ -208,14 +219,18 @@ impl Serve {
                 tracing::info!(version = step.version, name = step.name, "migration applied");
             }
         }
-        let engine = Engine::connect(&connect)?
+        let sizes = PoolSizes {
+            admission: *admission_pool,
+            background: background_pool.unwrap_or_else(|| connections(*workers)),
+        };
+        let engine = Engine::connect_with(&connect, sizes)?
             .with_models(models.open()?)
             .with_policy(preset(policy)?)
             .with_courier(webhooks.courier())
             .with_index_limits(index_memory.saturating_mul(MEGABYTE), *index_passages)
             .with_clock(clock::now)
             .with_ticks(clock::ticks);
-        check(&engine).await?;
+        check(&engine, opened).await?;
         let engine = journal.or_beside(opened).replay(engine).await?;
         settle_model(&engine).await?;
         if *auth == Auth::Off {
@@ -353,7 +368,7 @@ pub fn preset(name: &str) -> anyhow::Result<Policy> {
 }
 
 /// Refuses to serve from a database that would not hold the line between users.
-pub async fn check(engine: &Engine) -> anyhow::Result<()> {
+pub async fn check(engine: &Engine, opened: &Opened) -> anyhow::Result<()> {
     let health = match engine.health().await {
         Ok(health) => health,
         // Without having asked, nobody knows whether this database holds the line. Whatever
@@ -368,8 +383,21 @@ pub async fn check(engine: &Engine) -> anyhow::Result<()> {
     if let Some(reason) = health.unsafe_because() {
         bail!("refusing to serve: {reason}");
     }
-    if !engine.is_ready().await {
-        bail!("the schema is not there yet\n  next: run `quipu migrate`, or serve with --migrate");
+    let missing = engine.missing_migrations().await?;
+    if !missing.is_empty() {
+        bail!(
+            "the schema is not up to date: it lacks {}\n  next: run `quipu migrate`, or serve with \
+             --migrate",
+            missing.join(", ")
+        );
+    }
+    // The PostgreSQL that Quipu starts for itself has no other login, and answers this account only.
+    if health.login_is_superuser && opened.folder.is_none() {
+        tracing::warn!(
+            login = health.login_role,
+            "the login role is a superuser, so a statement could leave the restricted role; use a \
+             login role that is only a member of quipu_serve"
+        );
     }
     if health.fsync != "on" || health.synchronous_commit == "off" {
         tracing::warn!(

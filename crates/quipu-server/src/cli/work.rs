@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use clap::Args;
-use quipu_engine::Engine;
 use quipu_engine::jobs::Worked;
+use quipu_engine::{Engine, PoolSizes};
 
 use super::serve::{
     INDEX_MEMORY_MB, INDEX_PASSAGES, Logging, MEGABYTE, asked_to_stop, check, preset, settle_model,
@@ -13,7 +13,7 @@ use super::{Database, ErasureJournal, Format, say, say_json};
 use crate::clock;
 use crate::models::ModelSettings;
 use crate::webhook::WebhookSettings;
-use crate::workers::Workers;
+use crate::workers::{Workers, connections};
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
@@ -35,7 +35,7 @@ pub struct Work {
     /// Passages of one user that recall indexes at most; beyond that, the oldest turns are left out
     #[arg(long, env = "QUIPU_INDEX_PASSAGES", default_value_t = INDEX_PASSAGES, value_name = "N")]
     index_passages: usize,
-    /// How many jobs to run at a time
+    /// How many jobs to run at a time, of learning and of webhook deliveries each
     #[arg(long, env = "QUIPU_WORKERS", default_value_t = 2, value_name = "N")]
     workers: usize,
     /// What may happen without asking where nobody has said
@@ -76,15 +76,16 @@ impl Work {
         } = self;
         logging.start()?;
         let workers = workers.max(1);
-        let opened = database.open(workers * 2 + 2).await?;
-        let engine = Engine::connect(&opened.connect)?
+        let opened = database.open(4).await?;
+        let sizes = PoolSizes { admission: 1, background: connections(workers) };
+        let engine = Engine::connect_with(&opened.connect, sizes)?
             .with_models(models.open()?)
             .with_policy(preset(&policy)?)
             .with_courier(webhooks.courier())
             .with_index_limits(index_memory.saturating_mul(MEGABYTE), index_passages)
             .with_clock(clock::now)
             .with_ticks(clock::ticks);
-        check(&engine).await?;
+        check(&engine, &opened).await?;
         let engine = journal.or_beside(&opened).replay(engine).await?;
         settle_model(&engine).await?;
         if once {
@@ -103,6 +104,7 @@ impl Work {
 /// Runs what is due now, one job after the other.
 async fn work_once(engine: &Engine, format: &Format) -> anyhow::Result<()> {
     let (mut done, mut put_off, mut given_up) = (0, 0, 0);
+    while engine.continue_erasure(clock::moment()).await? {}
     loop {
         match engine.work("once", clock::moment()).await? {
             Worked::Nothing => break,

@@ -19,6 +19,8 @@ mod mem0;
 mod models;
 mod moving;
 mod openapi;
+#[path = "../../../quipu-core/tests/required_data/mod.rs"]
+mod required_data;
 mod requirements;
 mod tidy;
 mod vault;

@@ -214,11 +214,8 @@ async fn no_memory_and_no_turn_can_break_the_fence() {
 
 #[test]
 fn no_text_of_the_injection_corpus_breaks_the_fence() {
-    let Some(folder) = std::env::var_os("QUIPU_EVAL_DATA") else {
-        println!("SKIPPED: set QUIPU_EVAL_DATA to the folder that holds injection/corpus.jsonl");
-        return;
-    };
-    let path = std::path::Path::new(&folder).join("injection/corpus.jsonl");
+    let Some(folder) = crate::required_data::folder("QUIPU_EVAL_DATA") else { return };
+    let path = folder.join("injection/corpus.jsonl");
     let corpus = std::fs::read_to_string(path).expect("the corpus");
     let mut tried = 0;
     for line in corpus.lines() {
