@@ -91,7 +91,7 @@ async fn exported(room: &Room, seed: u64) -> Result<Files> {
     for number in 0..8 {
         let new = NewMemory { claim: people::claim(&mut rng, number), ..NewMemory::saying("x") };
         let Ok(outcome) = room.engine.save(&room.request(&alice), new).await else { continue };
-        saved.extend(outcome.facts());
+        saved.extend(outcome.memories.iter().map(|memory| memory.version.fact));
     }
     for pair in saved.windows(2).take(3) {
         let (from, to) = (Target::Id(pair[0]), Target::Id(pair[1]));
@@ -176,7 +176,7 @@ fn pack_again(files: &Files, rng: &mut StdRng) -> Result<Vec<u8>> {
 /// Opens and imports an archive, then asks something. `None` if it could not be opened, else whether it
 /// was imported. Any other failure is an error.
 async fn bring(room: &Room, caller: &Caller, bytes: Vec<u8>, round: u64) -> Result<Option<bool>> {
-    let opened = Opened::check(Cursor::new(bytes)).and_then(Opened::unpack);
+    let opened = Opened::check(Cursor::new(bytes), quipu_server::archive::UNPACKED_BYTES).and_then(Opened::unpack);
     let Ok(archive) = opened else { return Ok(None) };
     let (digest, name) = (format!("round {round}"), "fuzz".to_owned());
     let source = Source { format: Format::Quipu, digest, name };

@@ -96,7 +96,7 @@ impl Store {
 
     /// One user's rows, to read while no write of the user is under way.
     pub async fn read_settled(&self, tenant: TenantId, user: UserId) -> Result<Scope> {
-        Ok(Scope::reading_settled(self.pool.get().await?, tenant, user))
+        Ok(Scope::reading_settled(self.pools.reads.get().await?, tenant, user))
     }
 
     /// One user's rows, to write. Writes of one user take turns.
@@ -124,7 +124,7 @@ impl Store {
 
     /// Removes a batch of expired tokens, links and sign-ins of all tenants; says how many.
     pub async fn sweep_credentials(&self, limit: i64) -> Result<usize> {
-        credential::sweep(Directory::sweeping(self.pool.get().await?), limit).await
+        credential::sweep(Directory::sweeping(self.pools.in_background().writes.get().await?), limit).await
     }
 
     pub fn close(&self) {

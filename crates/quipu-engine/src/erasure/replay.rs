@@ -116,7 +116,7 @@ impl Engine {
                 "an erasure that may have failed is not carried out: its user was written about since"
             );
             replayed.skipped += 1;
-            self.settle(vec![Line::Void(entry.id)]).await;
+            self.settle_journal(vec![Line::Void(entry.id)]).await;
             return Ok(());
         }
         let moment = Moment { seed: seed_of(moment.seed, replayed.entries), ..moment };

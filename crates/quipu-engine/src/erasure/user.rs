@@ -278,12 +278,12 @@ impl Engine {
             Ok(false) => Line::Void,
             Err(_) => Line::Unsure,
         };
-        self.settle(entries.iter().map(|entry| settled(entry.id)).collect()).await;
+        self.settle_journal(entries.iter().map(|entry| settled(entry.id)).collect()).await;
         Err(failure.into())
     }
 
     /// Writes down what became of erasures. What cannot be written now goes before the next line.
-    pub(super) async fn settle(&self, lines: Vec<Line>) {
+    pub(super) async fn settle_journal(&self, lines: Vec<Line>) {
         let Some(journal) = self.journal.clone() else { return };
         let written = tokio::task::spawn_blocking(move || journal.settle(&lines)).await;
         if !matches!(written, Ok(Ok(()))) {
