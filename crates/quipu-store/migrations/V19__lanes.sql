@@ -25,7 +25,9 @@ drop index job_alone;
 create unique index job_alone on job (user_id, (lane = 'webhooks')) where state = 'running';
 create index job_in_lane on job (user_id, lane, run_at, job_id) where state = 'waiting';
 create unique index job_head on job (user_id, lane) where head_at is not null;
-create index job_head_due on job (lane, head_at) where head_at is not null;
+-- Whether anything of a lane is due. In another form than the next index, so that the search within one
+-- tenant is never planned as a walk through the heads of all.
+create index job_head_due on job (lane, (head_at at time zone 'UTC')) where head_at is not null;
 create index job_head_of_tenant on job (lane, tenant_id, head_at) where head_at is not null;
 create index job_dead on job (user_id, job_id) where state = 'dead';
 
@@ -33,7 +35,11 @@ create index job_dead on job (user_id, job_id) where state = 'dead';
 -- it only ever takes a head away. While a job of the lane runs no head is needed: the transaction that
 -- ends the job chooses the next one, and places it behind the heads that were due when the job was
 -- claimed. So users take turns, however many jobs one of them has.
-create function choose_job_head() returns trigger language plpgsql as $$
+-- Statements in a function keep the plan of their first calls, when the table may have been empty; so
+-- the order is taken from the index that has it, and rows are changed where they were found.
+create function choose_job_head() returns trigger language plpgsql
+  set enable_seqscan = off set enable_bitmapscan = off
+  set enable_sort = off set enable_incremental_sort = off as $$
 declare
   changed job;
   ended timestamptz;
@@ -45,16 +51,18 @@ begin
                and state = 'running') then
     return null;
   end if;
-  select job_id, run_at, head_at into candidate from job
+  select ctid as place, job_id, run_at, head_at into candidate from job
     where user_id = changed.user_id and lane = changed.lane and state = 'waiting'
-    order by run_at, job_id limit 1;
+    order by user_id, lane, run_at, job_id limit 1;
+  -- A head keeps its place unless its own time has moved.
+  if candidate.head_at is not null and candidate.job_id <> changed.job_id then
+    return null;
+  end if;
   update job set head_at = null
     where user_id = changed.user_id and lane = changed.lane and head_at is not null
       and state = 'waiting' and job_id is distinct from candidate.job_id;
-  -- A head keeps its place unless its own time has moved.
   update job set head_at = greatest(candidate.run_at, ended)
-    where user_id = changed.user_id and job_id = candidate.job_id and state = 'waiting'
-      and (candidate.head_at is null or job_id = changed.job_id);
+    where ctid = candidate.place and user_id = changed.user_id and state = 'waiting';
   return null;
 end $$;
 create trigger choose_head_of_new after insert on job

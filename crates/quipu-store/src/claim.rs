@@ -111,7 +111,8 @@ type Rows = Result<Vec<Row>, tokio_postgres::Error>;
 /// Whether anything in the lane may be claimed at all: two look-ups, and as a rule the only ones.
 async fn is_due(transaction: &Transaction<'_>, lane: Lane, now: Timestamp) -> Result<bool> {
     const SQL: &str = "select exists (select 1 /* whatever the user_id */ from job \
-                         where lane = $1 and head_at is not null and head_at <= $2) \
+                         where lane = $1 and head_at is not null \
+                           and head_at at time zone 'UTC' <= $2::timestamptz at time zone 'UTC') \
                        or exists (select 1 from job \
                          where state = 'running' and leased_until <= $2 and lane = $1)";
     let row = transaction.query_one(SQL, &[&lane.as_str(), &now]).await?;
@@ -132,7 +133,7 @@ async fn go_round(
             return Ok(found);
         }
         match last_tenant(transaction, request.lane, after).await? {
-            Some(last) if !wrapped || last < begin => after = last,
+            Some(last) if !wrapped || begin.is_nil() || last < begin => after = last,
             None if !wrapped => (after, wrapped) = (Uuid::nil(), true),
             _ => break,
         }

@@ -45,7 +45,8 @@ pub async fn run(rows: i32, others: usize) -> Result<()> {
     admin.batch_execute("vacuum analyze").await?;
     println!("{rows} operations, turns and so on in {:.1} s", started.elapsed().as_secs_f64());
 
-    let quiet = others_meanwhile(&engine, tenant, others, tokio::time::sleep(Duration::from_secs(5)));
+    let quiet =
+        others_meanwhile(&engine, tenant, others, tokio::time::sleep(Duration::from_secs(5)));
     let (quiet, ()) = quiet.await?;
     let erasing = erase(&engine, tenant);
     let (busy, erased) = others_meanwhile(&engine, tenant, others, erasing).await?;
@@ -56,8 +57,14 @@ pub async fn run(rows: i32, others: usize) -> Result<()> {
         answered.as_secs_f64(),
         took.as_secs_f64()
     );
-    println!("others before:    p50 {:.1} ms, p99 {:.1} ms, {} calls", before.0, before.1, before.2);
-    println!("others meanwhile: p50 {:.1} ms, p99 {:.1} ms, {} calls", during.0, during.1, during.2);
+    println!(
+        "others before:    p50 {:.1} ms, p99 {:.1} ms, {} calls",
+        before.0, before.1, before.2
+    );
+    println!(
+        "others meanwhile: p50 {:.1} ms, p99 {:.1} ms, {} calls",
+        during.0, during.1, during.2
+    );
     ensure!(receipts == 1, "{receipts} receipts");
     let left = "select count(*) from turn where user_id = $1";
     let left: i64 = admin.query_one(left, &[&big.user.uuid()]).await?.get(0);

@@ -110,7 +110,8 @@ impl Erase {
 
     /// Waits until the server has removed the rest of a user with very much to remove.
     async fn wait_for_receipt(&self, started: &Value) -> anyhow::Result<Value> {
-        let path = format!("/api/users/{}/erasures", encoded(self.server.user().unwrap_or_default()));
+        let path =
+            format!("/api/users/{}/erasures", encoded(self.server.user().unwrap_or_default()));
         loop {
             tokio::time::sleep(std::time::Duration::from_secs(1)).await;
             let list = self.server.get(&path).await.context(

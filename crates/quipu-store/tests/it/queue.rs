@@ -25,7 +25,7 @@ fn user(of: &str, name: &str) -> UserId {
 /// Queues due jobs behind the store's back: `count` for each of `users` users of a tenant.
 async fn flood(admin: &Client, of: &str, users: i32, count: i32, second: i64) {
     let sql = "insert into job (user_id, tenant_id, job_id, kind, key, queued_at, run_at) \
-               select md5($1 || u)::uuid, $2, gen_random_uuid(), 'extract', n::text, $3, $3 \
+               select md5($1 || $3::timestamptz::text || u)::uuid, $2, gen_random_uuid(), 'extract', n::text, $3, $3 \
                from generate_series(1, $4::int) u, generate_series(1, $5::int) n";
     let of_tenant = tenant(of).uuid();
     admin.execute(sql, &[&of, &of_tenant, &at(second), &users, &count]).await.unwrap();
