@@ -4,11 +4,14 @@
 //! `told`). Neither looks anything up. What only might be a secret, a digest or an order number,
 //! stays: a text full of holes helps nobody.
 
+mod kind;
 mod shape;
 mod told;
 
 use std::borrow::Cow;
 use std::ops::Range;
+
+pub use kind::SecretKind;
 
 /// What stands in the place of a secret.
 pub const PLACEHOLDER: &str = "[secret]";
@@ -31,7 +34,21 @@ pub fn redact(text: &str) -> Cow<'_, str> {
 }
 
 pub fn has_secret(text: &str) -> bool {
-    !secrets(text).is_empty()
+    find_secret(text).is_some()
+}
+
+/// The kind of the first secret in a text, for messages that say why the text was rejected.
+pub fn find_secret(text: &str) -> Option<SecretKind> {
+    let range = secrets(text).into_iter().next()?;
+    Some(kind::kind_of(&text[..range.start], &text[range]))
+}
+
+/// The text with `[secret]` in the place of every secret; `None` if it holds none.
+pub fn mask(text: &str) -> Option<String> {
+    match redact(text) {
+        Cow::Borrowed(_) => None,
+        Cow::Owned(masked) => Some(masked),
+    }
 }
 
 /// Where the secrets stand, in order and apart from each other.
