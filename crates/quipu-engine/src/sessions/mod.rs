@@ -10,16 +10,18 @@ use quipu_core::job::next_upkeep;
 use quipu_core::limits::{NAME_CHARS, TURNS_AT_ONCE};
 use quipu_core::policy::{Policy, Trigger};
 use quipu_core::recall::passage::of_turn;
+use quipu_core::screen::secret;
 use quipu_core::time::micros;
 use quipu_core::{
-    Caller, Exchange, FactId, Ids, JobId, JobKind, Keep, NewTurn, Role, Session, SessionState,
-    Timestamp, Turn, TurnId,
+    Caller, Exchange, FactId, Ids, JobId, JobKind, Keep, MaskedTurns, NewTurn, Role, Session,
+    SessionState, Timestamp, Turn, TurnId,
 };
 use quipu_store::passage::{self, Change};
 use quipu_store::session::SessionPlace;
 use quipu_store::{Batch, Scope, context, directory, erase, idempotency, job, session};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
+use tokio::task::JoinError;
 
 use crate::error::{Error, Result};
 use crate::{Engine, Request};
@@ -27,6 +29,9 @@ use crate::{Engine, Request};
 pub use life::{Ending, FoundSession, SessionEdit};
 pub use quipu_store::session::{SessionPlace as SessionCursor, Which};
 pub use window::{Window, WindowAsk};
+
+/// Up to this length, turns are masked on the thread of the request, in bytes.
+const MASKED_INLINE_BYTES: usize = 16_384;
 
 /// What an append answers: where the turns stand. It quotes none of them.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -71,7 +76,8 @@ impl Engine {
         }
         let mut batch = Batch::default();
         let now = micros(request.moment.now);
-        let mut opened = Session::opened(id, new.title.as_deref(), now);
+        let title = new.title.as_deref().map(masked_title);
+        let mut opened = Session::opened(id, title.as_deref(), now);
         opened.keep = new.keep.unwrap_or(policy.keep_turns);
         opened.incognito = new.incognito;
         if new.incognito {
@@ -120,8 +126,10 @@ impl Engine {
         check_session_name(to)?;
         let new = || exchange.said.iter().chain(&exchange.answer);
         Error::faults(new().flat_map(NewTurn::faults).collect())?;
-        let scope = self.writing(request).await?;
         let used: Vec<FactId> = new().flat_map(|turn| turn.used.iter().copied()).collect();
+        // Before the user's lock is taken, since it takes time in proportion to the text.
+        let exchange = mask_secrets(exchange).await?;
+        let scope = self.writing(request).await?;
         let (there, kept, (policy, _), known) = try_join!(
             async { Ok(session::find(&scope, to).await?) },
             answered(&scope, request),
@@ -160,6 +168,7 @@ impl Engine {
             return Ok(Appended { session, turns: Vec::new(), first, kept: true });
         }
         let (turns, uses) = numbered(request, &session, new);
+        let turns = MaskedTurns::of_masked(turns);
         if session.incognito {
             // Acknowledged and not kept: no turn, no passage, no answer that quotes it.
             let turns = turns.iter().map(|turn| turn.id).collect();
@@ -347,6 +356,19 @@ pub(crate) fn keep_answer(
     }
 }
 
+/// Puts `[secret]` in the place of every secret. Long texts are read on a thread for such work.
+async fn mask_secrets(exchange: Exchange) -> Result<Exchange> {
+    if exchange.bytes() <= MASKED_INLINE_BYTES {
+        return Ok(exchange.mask_secrets());
+    }
+    let masked = tokio::task::spawn_blocking(move || exchange.mask_secrets()).await;
+    let stopped = |error: JoinError| {
+        let reason = format!("turns were not masked: {error}");
+        Error::Internal(quipu_store::Error::Configuration(reason))
+    };
+    masked.map_err(stopped)
+}
+
 fn numbered(
     request: &Request,
     session: &Session,
@@ -384,6 +406,11 @@ fn numbered(
         });
     }
     (turns, uses)
+}
+
+/// A title with `[secret]` in the place of every secret.
+pub(crate) fn masked_title(title: &str) -> String {
+    secret::redact(title).chars().take(NAME_CHARS).collect()
 }
 
 fn check_title(title: Option<&str>) -> Result<()> {

@@ -10,6 +10,7 @@ mod keys;
 mod learn;
 mod leave;
 mod links;
+mod masking;
 mod moving;
 mod portraits;
 mod proposals;
