@@ -176,7 +176,8 @@ fn pack_again(files: &Files, rng: &mut StdRng) -> Result<Vec<u8>> {
 /// Opens and imports an archive, then asks something. `None` if it could not be opened, else whether it
 /// was imported. Any other failure is an error.
 async fn bring(room: &Room, caller: &Caller, bytes: Vec<u8>, round: u64) -> Result<Option<bool>> {
-    let opened = Opened::check(Cursor::new(bytes), quipu_server::archive::UNPACKED_BYTES).and_then(Opened::unpack);
+    let opened = Opened::check(Cursor::new(bytes), quipu_server::archive::UNPACKED_BYTES)
+        .and_then(Opened::unpack);
     let Ok(archive) = opened else { return Ok(None) };
     let (digest, name) = (format!("round {round}"), "fuzz".to_owned());
     let source = Source { format: Format::Quipu, digest, name };

@@ -1,5 +1,5 @@
-//! Sessions and turns: the ground layer, what was said as it was said. Turns are appended and never
-//! rewritten.
+//! Sessions and turns: the ground layer, what was said as it was said, except that secrets
+//! are masked (see `masking`). Turns are appended and never rewritten.
 
 use jiff::SignedDuration;
 use serde::{Deserialize, Serialize};

@@ -124,7 +124,11 @@ impl Store {
 
     /// Removes a batch of expired tokens, links and sign-ins of all tenants; says how many.
     pub async fn sweep_credentials(&self, limit: i64) -> Result<usize> {
-        credential::sweep(Directory::sweeping(self.pools.in_background().writes.get().await?), limit).await
+        credential::sweep(
+            Directory::sweeping(self.pools.in_background().writes.get().await?),
+            limit,
+        )
+        .await
     }
 
     pub fn close(&self) {

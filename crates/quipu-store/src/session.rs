@@ -1,6 +1,8 @@
 //! Sessions and their turns.
 
-use quipu_core::{Keep, OperationId, Origin, Role, Session, SessionState, Timestamp, Turn, TurnId};
+use quipu_core::{
+    Keep, MaskedTurns, OperationId, Origin, Role, Session, SessionState, Timestamp, Turn, TurnId,
+};
 use serde::{Deserialize, Serialize};
 use tokio_postgres::Row;
 use uuid::Uuid;
@@ -298,7 +300,7 @@ pub async fn trashed_before(scope: &Scope, before: Timestamp, limit: i64) -> Res
 }
 
 /// Appends turns to a session that is there, and moves its count and its last moment on.
-pub fn append(batch: &mut Batch, scope: &Scope, to: &str, turns: &[Turn]) {
+pub fn append(batch: &mut Batch, scope: &Scope, to: &str, turns: &MaskedTurns) {
     // Speaking in a chat makes it active again, whatever it was.
     const COUNT: &str = "update session set turns = turns + $3, \
                          last_turn_at = greatest(last_turn_at, $4), \
@@ -319,7 +321,7 @@ pub fn append(batch: &mut Batch, scope: &Scope, to: &str, turns: &[Turn]) {
 }
 
 /// Puts turns into a session whose count knows of them already.
-pub fn insert_turns(batch: &mut Batch, scope: &Scope, to: &str, turns: &[Turn]) {
+pub fn insert_turns(batch: &mut Batch, scope: &Scope, to: &str, turns: &MaskedTurns) {
     const SQL: &str = "insert into turn (user_id, tenant_id, session_id, turn_id, number, role, \
                        speaker, content, origin, said_at, recorded_at, spans) \
                        select $1, $2, $3, * from unnest($4::uuid[], $5::int[], $6::text[], \

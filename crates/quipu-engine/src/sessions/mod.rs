@@ -10,16 +10,18 @@ use quipu_core::job::next_upkeep;
 use quipu_core::limits::{NAME_CHARS, TURNS_AT_ONCE};
 use quipu_core::policy::{Policy, Trigger};
 use quipu_core::recall::passage::of_turn;
+use quipu_core::screen::secret;
 use quipu_core::time::micros;
 use quipu_core::{
-    Caller, Exchange, FactId, Ids, JobId, JobKind, Keep, NewTurn, Role, Session, SessionState,
-    Timestamp, Turn, TurnId,
+    Caller, Exchange, FactId, Ids, JobId, JobKind, Keep, MaskedTurns, NewTurn, Role, Session,
+    SessionState, Timestamp, Turn, TurnId,
 };
 use quipu_store::passage::{self, Change};
 use quipu_store::session::SessionPlace;
 use quipu_store::{Batch, Scope, context, directory, domain, erase, idempotency, job, session};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
+use tokio::task::JoinError;
 
 use crate::closed_domains::closed_domains;
 use crate::cpu::LARGE_TEXT_CHARS;
@@ -29,6 +31,9 @@ use crate::{Engine, Request};
 pub use life::{Ending, FoundSession, SessionEdit};
 pub use quipu_store::session::{SessionPlace as SessionCursor, Which};
 pub use window::{Window, WindowAsk};
+
+/// Up to this length, turns are masked on the thread of the request, in bytes.
+const MASKED_INLINE_BYTES: usize = 16_384;
 
 /// What an append answers: where the turns stand. It quotes none of them.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -73,7 +78,8 @@ impl Engine {
         }
         let mut batch = Batch::default();
         let now = micros(request.moment.now);
-        let mut opened = Session::opened(id, new.title.as_deref(), now);
+        let title = new.title.as_deref().map(masked_title);
+        let mut opened = Session::opened(id, title.as_deref(), now);
         opened.keep = new.keep.unwrap_or(policy.keep_turns);
         opened.incognito = new.incognito;
         if new.incognito {
@@ -122,8 +128,10 @@ impl Engine {
         check_session_name(to)?;
         let new = || exchange.said.iter().chain(&exchange.answer);
         Error::faults(new().flat_map(NewTurn::faults).collect())?;
-        let scope = self.writing(request).await?;
         let used: Vec<FactId> = new().flat_map(|turn| turn.used.iter().copied()).collect();
+        // Before the user's lock is taken, since it takes time in proportion to the text.
+        let exchange = mask_secrets(exchange).await?;
+        let scope = self.writing(request).await?;
         let (there, kept, (policy, _), known) = try_join!(
             async { Ok(session::find(&scope, to).await?) },
             answered(&scope, request),
@@ -168,6 +176,7 @@ impl Engine {
         let new = if only_news { exchange.news(&held) } else { exchange.said };
         let nothing = new.is_empty();
         let (turns, uses) = numbered(request, &session, new);
+        let turns = MaskedTurns::of_masked(turns);
         if nothing || session.incognito {
             if response.is_some() {
                 scope.run(&batch).await?;
@@ -396,6 +405,19 @@ fn is_response_id(id: &str) -> bool {
     !id.is_empty() && id.chars().count() <= NAME_CHARS && !id.contains('\0')
 }
 
+/// Puts `[secret]` in the place of every secret. Long texts are read on a thread for such work.
+async fn mask_secrets(exchange: Exchange) -> Result<Exchange> {
+    if exchange.bytes() <= MASKED_INLINE_BYTES {
+        return Ok(exchange.mask_secrets());
+    }
+    let masked = tokio::task::spawn_blocking(move || exchange.mask_secrets()).await;
+    let stopped = |error: JoinError| {
+        let reason = format!("turns were not masked: {error}");
+        Error::Internal(quipu_store::Error::Configuration(reason))
+    };
+    masked.map_err(stopped)
+}
+
 fn numbered(
     request: &Request,
     session: &Session,
@@ -433,6 +455,11 @@ fn numbered(
         });
     }
     (turns, uses)
+}
+
+/// A title with `[secret]` in the place of every secret.
+pub(crate) fn masked_title(title: &str) -> String {
+    secret::redact(title).chars().take(NAME_CHARS).collect()
 }
 
 fn check_title(title: Option<&str>) -> Result<()> {

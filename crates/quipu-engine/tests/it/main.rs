@@ -12,6 +12,7 @@ mod known_time;
 mod learn;
 mod leave;
 mod links;
+mod masking;
 mod moving;
 mod portraits;
 mod process_state;

@@ -14,6 +14,7 @@ mod gateway;
 mod isolation;
 mod live;
 mod local;
+mod masking;
 mod mcp;
 mod mem0;
 mod models;
