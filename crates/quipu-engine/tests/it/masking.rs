@@ -73,6 +73,7 @@ async fn a_repeated_exchange_with_a_secret_is_stored_once() {
         before: before.map(str::to_owned),
         said: vec![user(said)],
         answer: Some(NewTurn::saying(Role::Assistant, answer)),
+        response: None,
     };
     let said = format!("The key is {TOKEN}");
     for _ in 0..2 {

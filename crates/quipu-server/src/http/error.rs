@@ -131,8 +131,9 @@ pub struct Problem {
     /// The operation that is in the way.
     #[serde(skip_serializing_if = "Option::is_none")]
     operation_id: Option<String>,
-    /// The domain that would have to be opened. `detail` names it to people.
-    #[serde(skip)]
+    /// The domain that the user would have to open first.
+    #[serde(rename = "domain", skip_serializing_if = "Option::is_none")]
+    #[schema(rename = "domain")]
     pub(crate) shut_domain: Option<String>,
     /// After how many seconds to try again, where it is known.
     #[serde(skip)]
