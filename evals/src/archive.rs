@@ -91,7 +91,7 @@ async fn exported(room: &Room, seed: u64) -> Result<Files> {
     for number in 0..8 {
         let new = NewMemory { claim: people::claim(&mut rng, number), ..NewMemory::saying("x") };
         let Ok(outcome) = room.engine.save(&room.request(&alice), new).await else { continue };
-        saved.extend(outcome.facts());
+        saved.extend(outcome.memories.iter().map(|memory| memory.version.fact));
     }
     for pair in saved.windows(2).take(3) {
         let (from, to) = (Target::Id(pair[0]), Target::Id(pair[1]));
