@@ -89,7 +89,7 @@ impl Store {
     ) -> Result<Option<Claimed>> {
         let mut connection = self.pools.background.get().await?;
         let transaction = connection.transaction().await?;
-        transaction.batch_execute("set local app.worker = 'on'").await?;
+        transaction.batch_execute(OPENING).await?;
         if !is_due(&transaction, request.lane, now).await? {
             transaction.rollback().await?;
             return Ok(None);
@@ -105,6 +105,12 @@ impl Store {
         one(&found, claimed)
     }
 }
+
+/// A claim wants one row from the front of an index. Where the statistics say little the planner would
+/// rather read all of a tenant's heads and sort them.
+#[doc(hidden)]
+pub const OPENING: &str =
+    "set local app.worker = 'on'; set local enable_bitmapscan = off; set local enable_sort = off";
 
 type Rows = Result<Vec<Row>, tokio_postgres::Error>;
 
@@ -168,10 +174,11 @@ pub const CLAIM: &str = concat!(
            ready as (select w.user_id, w.job_id from tenants t cross join lateral ( \
                select j.user_id, j.job_id from job j \
                 where j.lane = $1 and j.tenant_id = t.tenant_id and j.head_at is not null \
-                  and j.head_at <= $3 and not (j.tenant_id = any($6)) \
+                  and j.head_at <= $3 \
                   and not exists (select 1 from job r where r.user_id = j.user_id \
                     and r.state = 'running' and (r.lane = 'webhooks') = (j.lane = 'webhooks')) \
-                order by j.head_at limit 1 for update skip locked) w limit 1), \
+                order by j.head_at limit 1 for update skip locked) w \
+               where not (t.tenant_id = any($6)) limit 1), \
            next as (select * from overdue union all select * from ready limit 1) \
            update job set state = 'running', lease = lease + 1, attempts = attempts + 1, \
              leased_until = $4, worker = $5, head_at = null, claimed_at = $3 \

@@ -10,7 +10,7 @@ use crate::error::Result;
 use crate::row::{Columns, all, one};
 use crate::scope::{Batch, Param, Scope};
 
-pub use crate::claim::{CLAIM, ClaimRequest, Claimed};
+pub use crate::claim::{CLAIM, ClaimRequest, Claimed, OPENING};
 
 fn job(row: &Row) -> Result<Job> {
     let mut c = Columns::of(row, "job");

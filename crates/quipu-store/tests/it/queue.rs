@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use jiff::SignedDuration;
 use quipu_core::job::Lane;
 use quipu_core::{Ids, JobKind, TenantId, Timestamp, UserId};
-use quipu_store::job::{self, CLAIM, ClaimRequest, Claimed};
+use quipu_store::job::{self, CLAIM, ClaimRequest, Claimed, OPENING};
 use quipu_store::testing::TestDatabase;
 use quipu_store::testing::postgres::Client;
 use quipu_store::{Batch, Store, directory};
@@ -115,7 +115,8 @@ async fn the_cost_of_a_claim_does_not_grow_with_the_jobs_that_wait() {
         .replace("$4", &format!("'{}'::timestamptz", at(2_000)))
         .replace("$5", &quoted("w"))
         .replace("$6", "'{}'::uuid[]");
-    admin.batch_execute("vacuum analyze job; begin; set local app.worker = 'on'").await.unwrap();
+    admin.batch_execute("vacuum analyze job").await.unwrap();
+    admin.batch_execute(&format!("begin; {OPENING}")).await.unwrap();
     let explain = format!("explain (analyze, buffers, format json) {sql}");
     let plan: serde_json::Value = admin.query_one(&explain, &[]).await.unwrap().get(0);
     admin.batch_execute("rollback").await.unwrap();
