@@ -35,7 +35,7 @@ impl CpuPool {
             let _permit = permit;
             work()
         });
-        done.await.map_err(|error| interrupted(error))
+        done.await.map_err(interrupted)
     }
 
     /// Runs `work` here if it is small, and on a blocking thread otherwise.

@@ -123,7 +123,7 @@ class Context(View):
     """`hit` if the same message was answered in this session a moment ago and nothing has changed.
     """
     degraded: list[str]
-    """What had to be done without: `embedder`, `reranker`, `database`."""
+    """What had to be done without: `embedder`, `reranker`, `older_turns`, `database`."""
     model: str | None = Field(default=None)
     took_ms: Took
 
@@ -909,7 +909,7 @@ class SearchAnswer(View):
     times: list[Time]
     """The times the question speaks of."""
     degraded: list[str]
-    """What had to be done without: `embedder`, `reranker`."""
+    """What had to be done without: `embedder`, `reranker`, `older_turns`."""
     model: str | None = Field(default=None)
     """The model whose vectors were compared, if any were."""
     considered: int

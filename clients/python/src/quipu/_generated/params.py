@@ -365,7 +365,8 @@ class RetrieveRequest(TypedDict, total=False):
     timezone: str | None
     """The zone in which the person says "yesterday"; UTC if absent."""
     deadline_ms: int | None
-    """How long it may take, in milliseconds; 2,000 if absent. What is at hand then is the answer.
+    """How long it may take, in milliseconds; 2,000 if absent. What was confirmed by then is the
+    answer.
     """
 
 
