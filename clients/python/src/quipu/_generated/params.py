@@ -93,7 +93,8 @@ class CreateKeyOptions(TypedDict, total=False):
     user: str | None
     """The one user it is for; absent for all of the tenant's."""
     permissions: Sequence[str] | None
-    """Of `read`, `write`, `propose`, `erase`, `admin`; `read`, `write` and `propose` if absent.
+    """Of `read`, `write`, `propose`, `erase`, `admin`, `chat`; `read`, `write` and `propose` if
+    absent. `chat` is using the models behind `/v1`.
     """
     origin: str | None
     """How far its words are trusted: `assistant` (the default), `user_said` for an application
@@ -689,6 +690,18 @@ class ListUsersQuery(TypedDict, total=False):
     """Between 1 and 200; 50 if absent."""
     cursor: str
     """`next_cursor` of the page before."""
+
+
+class ListSignInsQuery(TypedDict, total=False):
+    """What `list_sign_ins` can be asked for."""
+    user: str
+    """Only this user's. A person sees their own without it."""
+
+
+class EndSignInsQuery(TypedDict, total=False):
+    """What `end_sign_ins` can be asked for."""
+    user: str
+    """Only this user's. A person sees their own without it."""
 
 
 class ListDeliveriesQuery(TypedDict, total=False):

@@ -336,7 +336,7 @@ pub const TABLE: &[Row] = &[
     // for dave.
     only_reads(does(Admin, "list_sign_ins", &[given(Query("user"), User("dave"), Own)])),
     does(Admin, "end_sign_ins", &[given(Query("user"), User("dave"), Own)]),
-    does(Admin, "end_sign_in", &[given(Path("id"), Key, Refused(&["key_not_found"]))]),
+    does(Admin, "end_sign_in", &[given(Path("id"), Token, Refused(&["key_not_found"]))]),
     only_reads(does(Admin, "list_keys", &[])),
     with_body(does(Admin, "create_key", &[given(Body("user"), User("dave"), Own)]), r#"{"name": "another"}"#),
     does(Admin, "revoke_key", &[given(Path("id"), Key, Refused(&["key_not_found"]))]),
