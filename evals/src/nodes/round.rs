@@ -129,7 +129,9 @@ pub async fn play(stand: &Stand, rng: &mut StdRng, number: u64, only: &[Action])
     for (answer, says) in looked {
         reads += 1;
         refused += u64::from(!answer.is_served());
-        if says {
+        // The list is the owner's inventory: it shows closed domains too, and goes into no prompt.
+        let inventory = action == Action::CloseDomain && answer.way == Way::List;
+        if says && !inventory {
             found(format!("{:?} says it: {}", answer.way, excerpt(&answer.text, &word)));
         }
         let chat = answer.way == Way::Chat;
