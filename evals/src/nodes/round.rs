@@ -50,6 +50,9 @@ const LOCKED: [&str; 6] =
     ["recall_state", "baseline", "passage", "users", "fact_version", "user_domain"];
 const LOCKED_FOR: Duration = Duration::from_millis(400);
 
+/// How often the second server is asked for what it must have seen before a removal.
+const TRIES: usize = 30;
+
 /// Something that was served and must not have been.
 pub struct Finding {
     round: u64,
@@ -89,14 +92,22 @@ pub async fn play(stand: &Stand, rng: &mut StdRng, number: u64, only: &[Action])
         _ => (admin.clone(), None),
     };
     let memory = plant(stand, &admin, action, &word).await?;
-    // Everything the second server may cache, it has seen now.
-    for way in WAYS {
-        reader.read(stand, way).await?;
+    // Until the second server has said it in every way: a table that another round has locked may make
+    // some of its answers come without memory.
+    let mut prompted = 0;
+    for _ in 0..TRIES {
+        for way in WAYS {
+            reader.read(stand, way).await?;
+        }
+        let seen = read_all(stand, &reader, &[Way::Retrieve, Way::Search], &word).await?;
+        prompted = stand.prompts_with(&word);
+        if prompted > 0 && seen.iter().all(|(_, says)| *says) {
+            break;
+        }
+        prompted = 0;
+        sleep(Duration::from_millis(100)).await;
     }
-    let seen = read_all(stand, &reader, &[Way::Retrieve, Way::Search], &word).await?;
-    ensure!(seen.iter().all(|(_, says)| *says), "round {number}: {word} was not there before");
-    let prompted = stand.prompts_with(&word);
-    ensure!(prompted > 0, "round {number}: {word} was in no prompt before");
+    ensure!(prompted > 0, "round {number}: the second server never said {word}");
 
     remove(stand, &admin, action, &memory, key.as_deref()).await?;
     let mut findings = Vec::new();
@@ -129,7 +140,9 @@ pub async fn play(stand: &Stand, rng: &mut StdRng, number: u64, only: &[Action])
     for (answer, says) in looked {
         reads += 1;
         refused += u64::from(!answer.is_served());
-        if says {
+        // The list is the owner's inventory: it shows closed domains too, and goes into no prompt.
+        let inventory = action == Action::CloseDomain && answer.way == Way::List;
+        if says && !inventory {
             found(format!("{:?} says it: {}", answer.way, excerpt(&answer.text, &word)));
         }
         let chat = answer.way == Way::Chat;
