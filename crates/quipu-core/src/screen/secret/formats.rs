@@ -417,7 +417,6 @@ pub(super) const AMBIGUOUS: &[TokenFormat] = &[
     f("an access token", "pat_", Url64, 30, ANY),
     f("an access token", "access_token_", Url64, 20, ANY),
     f("an HubSpot key", "hapikey-", HexDash, 20, ANY),
-    f("a Monnify or Prefect key", "MK_PROD_", Upper, 10, 10),
     f("a Discord token", "discord_", Url64, 30, ANY),
     f("a Vercel token", "vercel_", Alnum, 20, ANY),
     f("a Fly.io token", "fly_", Base64, 24, ANY),

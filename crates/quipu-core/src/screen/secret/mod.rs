@@ -176,6 +176,4 @@ fn longest_repeat(text: &str) -> usize {
 }
 
 #[cfg(test)]
-mod cost;
-#[cfg(test)]
 mod tests;
