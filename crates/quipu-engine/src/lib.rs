@@ -36,6 +36,7 @@ pub mod policy;
 pub mod portrait;
 pub mod recall;
 pub mod sessions;
+mod signing;
 pub mod state;
 pub mod vault;
 pub mod webhooks;
@@ -48,10 +49,11 @@ use quipu_core::{Caller, Policy, Timestamp, UserId, VersionId};
 use quipu_store::Store;
 
 use embedding::Embedding;
-use erasure::{Journal, Signer};
+use erasure::Journal;
 use events::Listeners;
 use moka::sync::Cache;
 use recall::{Minds, Questions, Recalls};
+use signing::Signer;
 use tokio::sync::{OnceCell, Semaphore};
 use webhooks::Courier;
 

@@ -26,7 +26,7 @@ pub use journal::{Entry, Journal};
 pub use quipu_store::erasure::Rows;
 pub use quipu_store::health::Counts;
 pub use quipu_store::scrub::{Scrubbed, Step};
-pub use receipt::{NotBelieved, Receipt, Signature, SignedReceipt, Signer, verify};
+pub use receipt::{NotBelieved, Receipt, Signature, SignedReceipt, verify};
 
 /// How many receipts are listed, newest first.
 const LISTED: i64 = 1_000;
@@ -175,16 +175,6 @@ impl Engine {
     ) -> Result<SignedReceipt> {
         let receipt = Receipt::of(tenant, user, erasure, self.journal.is_some(), micros(now));
         Ok(self.signer().await?.sign(receipt))
-    }
-
-    async fn signer(&self) -> Result<&Signer> {
-        let open = async || {
-            let seed = self.store.signing_seed().await?;
-            let what = || "not a key".to_owned();
-            let corrupt = || quipu_store::Error::Corrupt { table: "signing_key", what: what() };
-            Signer::from_seed(&seed).ok_or_else(corrupt)
-        };
-        Ok(self.signer.get_or_try_init(open).await?)
     }
 
     /// Writes erasures into the journal, if there is one, and waits for the disk.

@@ -19,3 +19,4 @@ mod story;
 mod times;
 mod undo;
 mod vault;
+mod vault_trust;
