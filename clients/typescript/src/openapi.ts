@@ -730,7 +730,7 @@ export interface components {
              * @example miss
              */
             cache: string;
-            /** @description What had to be done without: `embedder`, `reranker`, `database`. */
+            /** @description What had to be done without: `embedder`, `reranker`, `older_turns`, `database`. */
             degraded: string[];
             model?: string | null;
             took_ms: components["schemas"]["TookView"];
@@ -1932,7 +1932,7 @@ export interface components {
             timezone?: string | null;
             /**
              * Format: int64
-             * @description How long it may take, in milliseconds; 2,000 if absent. What is at hand then is the answer.
+             * @description How long it may take, in milliseconds; 2,000 if absent. What was confirmed by then is the answer.
              */
             deadline_ms?: number | null;
         };
@@ -1965,7 +1965,7 @@ export interface components {
             sessions: components["schemas"]["FoundSession"][];
             /** @description The times the question speaks of. */
             times: components["schemas"]["TimeView"][];
-            /** @description What had to be done without: `embedder`, `reranker`. */
+            /** @description What had to be done without: `embedder`, `reranker`, `older_turns`. */
             degraded: string[];
             /** @description The model whose vectors were compared, if any were. */
             model?: string | null;

@@ -3,7 +3,7 @@
 
 mod edits;
 pub mod fuzz;
-mod people;
+pub mod people;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};

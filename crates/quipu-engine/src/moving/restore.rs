@@ -10,10 +10,11 @@ use quipu_core::archive::{
 use quipu_core::import::{Counts, Format, item_id};
 use quipu_core::policy::Patch;
 use quipu_core::recall::passage::of_turn;
+use quipu_core::screen::secret;
 use quipu_core::time::micros;
 use quipu_core::{
-    CallerKind, Changes, Episode, FactId, Force, ImportId, Operation, Session, SessionState, State,
-    Turn, TurnId, Verb, Version,
+    CallerKind, Changes, Episode, FactId, Force, ImportId, MaskedTurns, Operation, Session,
+    SessionState, State, Turn, TurnId, Verb, Version,
 };
 use quipu_store::context::{self, Usage};
 use quipu_store::passage::{self, Change};
@@ -328,7 +329,11 @@ impl Engine {
         let (mut batch, mut passages, mut counts) =
             (Batch::default(), Vec::new(), Counts::default());
         let chats = chats.into_iter().filter(|chat| !there.contains(&chat.session.id));
-        for Chat { session, mut turns, mut episodes } in chats {
+        for Chat { mut session, mut turns, mut episodes } in chats {
+            let texts = [&mut session.title, &mut session.summary].into_iter().flatten();
+            let summaries =
+                episodes.iter_mut().flat_map(|e| e.title.iter_mut().chain([&mut e.summary]));
+            texts.chain(summaries).for_each(mask_text);
             // What was erased is gone, and so is whatever tells of it.
             let ids: Vec<TurnId> = turns.iter().map(|turn| turn.id).collect();
             let erased = erase::gone_turns(&scope, &ids).await?;
@@ -337,6 +342,7 @@ impl Engine {
             turns.retain(|turn| !erased.contains(&turn.id));
             episodes.retain(|e| !gone.iter().any(|n| (e.first_turn..=e.last_turn).contains(n)));
             session::put_back(&mut batch, &scope, &session);
+            let turns = MaskedTurns::new(turns);
             session::insert_turns(&mut batch, &scope, &session.id, &turns);
             import::add_item(
                 &mut batch,
@@ -480,4 +486,11 @@ async fn operations(
         return Err(Error::invalid("archive", "two operations at one moment"));
     }
     Ok(operations)
+}
+
+/// Puts `[secret]` in the place of every secret of a title or a summary.
+fn mask_text(text: &mut String) {
+    if let Some(masked) = secret::mask(text) {
+        *text = masked;
+    }
 }

@@ -11,7 +11,7 @@ use serde_json::json;
 
 use super::client::Server;
 use super::{Format, say, say_json};
-use crate::archive::Opened;
+use crate::archive::{Opened, UNPACKED_BYTES};
 use crate::clock;
 
 #[derive(Debug, Args)]
@@ -103,7 +103,8 @@ impl Export {
 
 fn open(file: &Path) -> anyhow::Result<Opened<BufReader<File>>> {
     let opened = File::open(file).with_context(|| format!("cannot open {}", file.display()))?;
-    Opened::check(BufReader::new(opened)).with_context(|| format!("{} is damaged", file.display()))
+    Opened::check(BufReader::new(opened), UNPACKED_BYTES)
+        .with_context(|| format!("{} is damaged", file.display()))
 }
 
 /// A bar for so many bytes, where there is somebody to look at it.

@@ -238,7 +238,7 @@ fn asking(about: &[(&str, &str)]) -> String {
 
 async fn bring_archive(file: &Path, trust: bool, how: &How) -> anyhow::Result<()> {
     let bytes = std::fs::read(file).with_context(|| format!("cannot read {}", file.display()))?;
-    Opened::check(std::io::Cursor::new(&bytes))
+    Opened::check(std::io::Cursor::new(&bytes), archive::UNPACKED_BYTES)
         .with_context(|| format!("{} is not an export of Quipu", file.display()))?;
     let word = |yes: bool| if yes { "true" } else { "false" };
     let (dry_run, trust) = (word(how.dry_run), word(trust));

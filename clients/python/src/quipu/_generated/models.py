@@ -123,7 +123,7 @@ class Context(View):
     """`hit` if the same message was answered in this session a moment ago and nothing has changed.
     """
     degraded: list[str]
-    """What had to be done without: `embedder`, `reranker`, `database`."""
+    """What had to be done without: `embedder`, `reranker`, `older_turns`, `database`."""
     model: str | None = Field(default=None)
     took_ms: Took
 
@@ -898,7 +898,7 @@ class Review(View):
 class Revoked(View):
     """What ended."""
     revoked: list[str]
-    """The key and the tokens it had minted."""
+    """The credential and everything that was made from it."""
 
 
 class SearchAnswer(View):
@@ -909,7 +909,7 @@ class SearchAnswer(View):
     times: list[Time]
     """The times the question speaks of."""
     degraded: list[str]
-    """What had to be done without: `embedder`, `reranker`."""
+    """What had to be done without: `embedder`, `reranker`, `older_turns`."""
     model: str | None = Field(default=None)
     """The model whose vectors were compared, if any were."""
     considered: int
@@ -956,6 +956,24 @@ class Session(View):
     """Nothing said here is kept."""
 
 
+class SignInEntry(View):
+    """A sign-in, a token or a link, without its secret."""
+    id: str
+    kind: str
+    """`sign_in` for a browser in the console, `token` for one that `POST /api/tokens` made, `link`
+    for a link that was not used yet.
+    """
+    user: str
+    permissions: list[str]
+    made_by: str | None = Field(default=None)
+    """The id of the credential that made it; null if the command line did."""
+    created_at: datetime
+    expires_at: datetime | None = Field(default=None)
+    last_used_at: datetime | None = Field(default=None)
+    current: bool
+    """Whether it is the one that asks."""
+
+
 class SignInLink(View):
     """A link, shown this once."""
     href: str
@@ -979,6 +997,10 @@ class SignInView(View):
     """When the sign-in ends; null if it does not."""
     version: str
     """The server's own version."""
+
+
+class SignIns(View):
+    data: list[SignInEntry]
 
 
 class SignedReceipt(View):
@@ -1387,6 +1409,7 @@ ReviewItem.model_rebuild()
 Review.model_rebuild()
 SearchAnswer.model_rebuild()
 SessionPage.model_rebuild()
+SignIns.model_rebuild()
 SignedReceipt.model_rebuild()
 Similar.model_rebuild()
 State.model_rebuild()

@@ -93,7 +93,8 @@ class CreateKeyOptions(TypedDict, total=False):
     user: str | None
     """The one user it is for; absent for all of the tenant's."""
     permissions: Sequence[str] | None
-    """Of `read`, `write`, `propose`, `erase`, `admin`; `read`, `write` and `propose` if absent.
+    """Of `read`, `write`, `propose`, `erase`, `admin`, `chat`; `read`, `write` and `propose` if
+    absent. `chat` is using the models behind `/v1`.
     """
     origin: str | None
     """How far its words are trusted: `assistant` (the default), `user_said` for an application
@@ -365,7 +366,8 @@ class RetrieveRequest(TypedDict, total=False):
     timezone: str | None
     """The zone in which the person says "yesterday"; UTC if absent."""
     deadline_ms: int | None
-    """How long it may take, in milliseconds; 2,000 if absent. What is at hand then is the answer.
+    """How long it may take, in milliseconds; 2,000 if absent. What was confirmed by then is the
+    answer.
     """
 
 
@@ -688,6 +690,18 @@ class ListUsersQuery(TypedDict, total=False):
     """Between 1 and 200; 50 if absent."""
     cursor: str
     """`next_cursor` of the page before."""
+
+
+class ListSignInsQuery(TypedDict, total=False):
+    """What `list_sign_ins` can be asked for."""
+    user: str
+    """Only this user's. A person sees their own without it."""
+
+
+class EndSignInsQuery(TypedDict, total=False):
+    """What `end_sign_ins` can be asked for."""
+    user: str
+    """Only this user's. A person sees their own without it."""
 
 
 class ListDeliveriesQuery(TypedDict, total=False):

@@ -61,10 +61,7 @@ async fn a_name_or_a_number_is_found_by_its_letters_beside_vectors() {
 
 #[tokio::test]
 async fn a_paraphrase_is_found_by_its_meaning() {
-    let Some(models) = Stage::with_meaning() else {
-        println!("SKIPPED: set QUIPU_TEST_MODELS to a folder with the files of potion in it");
-        return;
-    };
+    let Some(models) = Stage::with_meaning() else { return };
     let app = TestApp::with_models(models).await;
     let alice = alice(&app).await;
     for other in
