@@ -37,6 +37,7 @@ pub mod policy;
 pub mod portrait;
 pub mod recall;
 pub mod sessions;
+mod signing;
 pub mod state;
 pub mod vault;
 pub mod webhooks;
@@ -50,9 +51,10 @@ use quipu_store::Store;
 
 use cpu::CpuPool;
 use embedding::Embedding;
-use erasure::{Journal, Signer};
+use erasure::Journal;
 use events::Listeners;
 use recall::{Minds, PointGate, Questions, Recalls};
+use signing::Signer;
 use tokio::sync::{OnceCell, Semaphore};
 use webhooks::Courier;
 

@@ -105,6 +105,9 @@ pub async fn pack(engine: &Engine, caller: &Caller, now: Timestamp) -> anyhow::R
     packing.json(archive::DOMAINS, &export.domains().await?)?;
     packing.close();
     let manifest = Manifest::of(now, state, std::mem::take(&mut packing.files));
+    // The transaction of the export is done with; signing may need a connection of its own.
+    drop(export);
+    let manifest = engine.sign_manifest(caller.tenant, caller.user, manifest).await?;
     packing.json(MANIFEST, &manifest)?;
     let mut file = packing.zip.finish()?.into_inner().map_err(|error| error.into_error())?;
     file.seek(SeekFrom::Start(0))?;
@@ -180,6 +183,7 @@ impl<R: Read + Seek> Opened<R> {
             let mut file = zip.by_index(index).context("a file in it cannot be read")?;
             let name = file.name().context("a file in it has no name")?.into_owned();
             if name == MANIFEST {
+                ensure!(manifest.is_none(), "{name} is there twice");
                 let text = read(&mut file, &mut left)?;
                 let read = serde_json::from_slice::<Manifest>(&text);
                 manifest = Some(read.context("manifest.json cannot be read")?);
@@ -220,7 +224,7 @@ impl<R: Read + Seek> Opened<R> {
         let policy = serde_json::from_slice(&self.read(archive::POLICY)?).context("policy.json")?;
         let domains =
             serde_json::from_slice(&self.read(archive::DOMAINS)?).context("domains.json")?;
-        Ok(Archive { contents, usage, policy, domains })
+        Ok(Archive { contents, usage, policy, domains, manifest: Some(self.manifest) })
     }
 
     fn lines<T: DeserializeOwned>(&mut self, name: &str) -> anyhow::Result<Vec<T>> {

@@ -28,7 +28,7 @@ pub use journal::{Chunk, Entry, Journal, Line};
 pub use quipu_store::erasure::Rows;
 pub use quipu_store::health::Counts;
 pub use quipu_store::scrub::{Scrubbed, Step};
-pub use receipt::{NotBelieved, Receipt, Signature, SignedReceipt, Signer, verify};
+pub use receipt::{NotBelieved, Receipt, Signature, SignedReceipt, verify};
 pub use replay::Replayed;
 pub use user::{UserErased, UserErasure};
 
@@ -126,16 +126,6 @@ impl Engine {
     ) -> Result<SignedReceipt> {
         let receipt = Receipt::of(tenant, user, erasure, self.journal.is_some(), micros(now));
         Ok(self.signer().await?.sign(receipt))
-    }
-
-    async fn signer(&self) -> Result<&Signer> {
-        let open = async || {
-            let seed = self.store.signing_seed().await?;
-            let what = || "not a key".to_owned();
-            let corrupt = || quipu_store::Error::Corrupt { table: "signing_key", what: what() };
-            Signer::from_seed(&seed).ok_or_else(corrupt)
-        };
-        Ok(self.signer.get_or_try_init(open).await?)
     }
 }
 

@@ -23,3 +23,4 @@ mod story;
 mod times;
 mod undo;
 mod vault;
+mod vault_trust;

@@ -16,7 +16,12 @@ impl Story {
 
     async fn sync_by(&self, caller: Caller, files: &[File]) -> Synced {
         self.pass(1);
-        self.engine.vault_apply(&self.by(caller), files).await.unwrap()
+        self.engine.vault_apply(&self.by(caller), files, false).await.unwrap()
+    }
+
+    async fn sync_trusting(&self, caller: Caller, files: &[File]) -> Synced {
+        self.pass(1);
+        self.engine.vault_apply(&self.by(caller), files, true).await.unwrap()
     }
 
     async fn sync(&self, files: &[File]) -> Synced {
@@ -222,11 +227,11 @@ async fn a_shut_domain_stays_shut_and_its_lines_wait() {
     story.saved(claim).await;
     let (before, files) = (story.hash(&alice).await, story.export(&alice).await);
     let bob = Caller::human(story.tenant, "bob", "local");
-    let synced = story.sync_by(bob.clone(), &files).await;
+    let synced = story.sync_trusting(bob.clone(), &files).await;
     assert_eq!((synced.operation, synced.plan.problems.len()), (None, 1));
     assert!(synced.files.iter().any(|file| file.path == "domains/health.md"));
     story.engine.set_opt_in(&bob, "health", OptIn::Open, story.now()).await.unwrap();
-    let synced = story.sync_by(bob.clone(), &synced.files).await;
+    let synced = story.sync_trusting(bob.clone(), &synced.files).await;
     assert_eq!(synced.plan.problems, []);
     assert_eq!(story.hash(&bob).await, before);
 }

@@ -11,7 +11,9 @@ use axum::response::{IntoResponse, Response};
 use futures_util::stream;
 use quipu_core::import::{Counts, Format, Item};
 use quipu_core::{ImportId, Timestamp};
-use quipu_engine::moving::{Estimate, ITEMS_AT_ONCE, Import, Source, Taken, Undone};
+use quipu_engine::moving::{
+    ArchiveTrust, Estimate, ITEMS_AT_ONCE, Import, Importing, Source, Taken, Undone,
+};
 use quipu_engine::{Error, Request};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
@@ -83,6 +85,10 @@ pub struct Bringing {
     /// Only say what would become of it.
     #[serde(default)]
     dry_run: bool,
+    /// Trust an export that this server did not sign for this user: keep its origins, consents, policy
+    /// and log. Counts only from a person; from a key it changes nothing.
+    #[serde(default)]
+    trust: bool,
 }
 
 impl Bringing {
@@ -148,6 +154,22 @@ impl From<Estimate> for EstimateView {
     }
 }
 
+/// How far an export is trusted. One that is not comes in with the origin `import`, without consents or
+/// confirmations, and its rules, orders and sensitive things wait for a yes.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct ArchiveTrustView {
+    /// Whether this server signed it for this user, and it has not been changed since.
+    signed_here: bool,
+    /// Whether it is taken in as it stands.
+    trusted: bool,
+}
+
+impl From<ArchiveTrust> for ArchiveTrustView {
+    fn from(ArchiveTrust { signed_here, trusted }: ArchiveTrust) -> Self {
+        Self { signed_here, trusted }
+    }
+}
+
 /// What was taken in, or would be.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct TakenView {
@@ -156,6 +178,8 @@ pub struct TakenView {
     operation_ids: Vec<String>,
     counts: CountsView,
     estimate: EstimateView,
+    /// Null for what is no export of Quipu.
+    archive: Option<ArchiveTrustView>,
 }
 
 impl From<Taken> for TakenView {
@@ -165,6 +189,7 @@ impl From<Taken> for TakenView {
             operation_ids: taken.operations.iter().map(ToString::to_string).collect(),
             counts: taken.counts.into(),
             estimate: taken.estimate.into(),
+            archive: taken.archive.map(ArchiveTrustView::from),
         }
     }
 }
@@ -199,7 +224,8 @@ pub async fn import(
             let unpacked_bytes = usize::try_from(opened.unpacked_bytes()).unwrap_or(usize::MAX);
             read.reserve(budget, unpacked_bytes.saturating_mul(2)).await?;
             let unpacked = blocking(move || opened.unpack()).await?;
-            let work = async move { engine.import_archive(&request, &source, unpacked, dry).await };
+            let how = Importing { dry_run: dry, trust: bringing.trust };
+            let work = async move { engine.import_archive(&request, &source, unpacked, how).await };
             app.detached(work).await?
         }
         Sort::Items => {
