@@ -1054,7 +1054,9 @@ def delete_user(user: str) -> Call[models.UserDeleted]:
     without a name that has the user refused until they are created again. It cannot be undone.
 
     The person themselves may do it too: somebody who signed in, or holds a token that may
-    erase.
+    erase. For a user with very much to remove the answer is 202: the user is refused from then
+    on, the rows are removed in the background, and `GET /api/users/{user}/erasures` has the
+    progress and then the receipt.
     """
     return Call(
         "DELETE",
@@ -1076,7 +1078,9 @@ def preview_user_erasure(user: str) -> Call[models.ErasurePreview]:
 
 
 def list_user_erasures(user: str) -> Call[models.Receipts]:
-    """The receipts of everything erased about a user, who may be gone."""
+    """The receipts of everything erased about a user, who may be gone; and the progress of an
+    erasure that is under way.
+    """
     return Call(
         "GET",
         f"/api/users/{quoted(user)}/erasures",

@@ -34,6 +34,16 @@ class AppendedTurns(View):
     """Whether they were kept: what is said incognito is not."""
 
 
+class ArchiveTrust(View):
+    """How far an export is trusted. One that is not comes in with the origin `import`, without
+    consents or confirmations, and its rules, orders and sensitive things wait for a yes.
+    """
+    signed_here: bool
+    """Whether this server signed it for this user, and it has not been changed since."""
+    trusted: bool
+    """Whether it is taken in as it stands."""
+
+
 class Arm(View):
     """What one arm made of it."""
     arm: str
@@ -296,6 +306,14 @@ class ErasurePreview(View):
     """Rows by table."""
     message: str
     """The same in words."""
+
+
+class ErasureProgress(View):
+    """How far the erasure of a user has come."""
+    erasure_id: str
+    began_at: datetime
+    removed: dict[str, int]
+    """Rows removed so far, by table."""
 
 
 class ErasureReceipt(View):
@@ -798,6 +816,8 @@ class Problem(View):
     """The memories that were meant, perhaps."""
     operation_id: str | None = Field(default=None)
     """The operation that is in the way."""
+    domain: str | None = Field(default=None)
+    """The domain that the user would have to open first."""
 
 
 class Reached(View):
@@ -856,6 +876,7 @@ class Receipt(View):
 class Receipts(View):
     """Receipts, newest first."""
     data: list[SignedReceipt]
+    running: ErasureProgress | None = Field(default=None)
 
 
 class Replayed(View):
@@ -1089,6 +1110,7 @@ class Taken(View):
     """What it wrote, in order."""
     counts: CountsView
     estimate: Estimate
+    archive: ArchiveTrust | None = Field(default=None)
 
 
 class TenantPolicy(View):
@@ -1151,6 +1173,10 @@ class Turn(View):
     recorded_at: datetime
     spans: list[Span] | None = Field(default=None)
     """What of it its sender did not write."""
+    hidden_domain: str | None = Field(default=None)
+    """The domain that the turn speaks of, if the user has not opened it. `content` is hidden then;
+    the user can see it with `show_hidden=true`.
+    """
 
 
 class Undo(View):
@@ -1190,10 +1216,15 @@ class Usage(View):
 
 class UserDeleted(View):
     """What was removed with a user."""
+    status: str
+    """`done`, or `running` while rows are left: the user is refused already, and the rest is
+    removed in the background.
+    """
+    erasure_id: str
     removed: Counts
     credentials_ended: int
     """Keys and tokens bound to the user that have ended."""
-    receipt: SignedReceipt
+    receipt: SignedReceipt | None = Field(default=None)
 
 
 class User(View):
@@ -1265,6 +1296,10 @@ class VaultPlan(View):
     """How many memories come back that are not known here and never were."""
     conflicts: list[VaultConflict]
     problems: list[VaultProblem]
+    base_signed: bool
+    """Whether this server signed `.quipu/base.jsonl` for this user, and it has not been changed
+    since. What comes back from any other is an import.
+    """
 
 
 class VaultProblem(View):
@@ -1282,6 +1317,10 @@ class VaultSynced(View):
     """How many memories come back that are not known here and never were."""
     conflicts: list[VaultConflict]
     problems: list[VaultProblem]
+    base_signed: bool
+    """Whether this server signed `.quipu/base.jsonl` for this user, and it has not been changed
+    since. What comes back from any other is an import.
+    """
     operation_id: str | None = Field(default=None)
     """The operation that undo reverses as a whole; null if nothing was written."""
     files: list[VaultFile]

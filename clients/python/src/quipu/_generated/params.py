@@ -159,6 +159,10 @@ class CreateMemoryOptions(TypedDict, total=False):
     """Since when it holds; now if absent."""
     valid_until: str | datetime | None
     """Until when it holds; until further notice if absent."""
+    keep_without_domain: bool
+    """The user's answer to `opt_in_needed`: keep this as a memory without a domain, although its
+    domain is not open. Counts only from the user.
+    """
 
 
 class CreateMemory(CreateMemoryOptions):
@@ -443,6 +447,14 @@ class UpdateMemory(TypedDict, total=False):
     valid_until: str | datetime | None
     session_id: str | None
     turn_ids: Sequence[str]
+    quotations: Sequence[str]
+    """What the user said, in their own words, in the session of `session_id`. An assistant needs
+    it to replace what the user stated; without it the change waits for the user.
+    """
+    keep_without_domain: bool
+    """The user's answer to `opt_in_needed`: keep this as a memory without a domain, although its
+    domain is not open. Counts only from the user.
+    """
     content: str | None
     summary: str | None
     detail: str | None
@@ -514,7 +526,15 @@ class VaultFile(TypedDict):
     content: str
 
 
-class VaultFiles(TypedDict):
+class VaultFilesOptions(TypedDict, total=False):
+    """What a `VaultFiles` may leave out."""
+    trust: bool
+    """For a sync: trust a base that this server did not sign for this user, and bring memories
+    back with the origins and consents it names. Counts only from a person.
+    """
+
+
+class VaultFiles(VaultFilesOptions):
     """The files of a vault as they now are in its folder."""
     files: Sequence[VaultFile]
     """Memories stand in `profile.md`, `procedures.md`, `active_context.md`, `proposals.md` and
@@ -624,6 +644,9 @@ class ListTurnsQuery(TypedDict, total=False):
     """Between 1 and 200; 50 if absent."""
     cursor: str
     """`next_cursor` of the page before."""
+    show_hidden: bool
+    """Also show what the user said about domains that are not open. Counts only from the user.
+    """
 
 
 class GetWindowQuery(TypedDict, total=False):
@@ -682,6 +705,10 @@ class ImportQuery(TypedDict, total=False):
     """What its person calls it, such as the name of the file."""
     dry_run: bool
     """Only say what would become of it."""
+    trust: bool
+    """Trust an export that this server did not sign for this user: keep its origins, consents,
+    policy and log. Counts only from a person; from a key it changes nothing.
+    """
 
 
 class ListUsersQuery(TypedDict, total=False):
