@@ -221,7 +221,7 @@ pub fn server_program(told: Option<&Path>) -> Result<PathBuf> {
 pub fn create_key(program: &Path, database: &str, tenant: &str) -> Result<(String, String)> {
     let output = Command::new(program)
         .args(["key", "create", "--json", "--name", "load", "--tenant", tenant])
-        .args(["--may", "read,write,propose,chat"])
+        .args(["--may", "read,write,propose,chat", "--origin", "user-said"])
         .args(["--database-url", database])
         .output()
         .context("quipu key create")?;

@@ -35,7 +35,7 @@ impl Story {
 
     async fn saved(&self, claim: Claim) -> quipu_core::FactId {
         self.pass(1);
-        let new = NewMemory { claim, ..NewMemory::saying("") };
+        let new = NewMemory { claim, keep_without_domain: true, ..NewMemory::saying("") };
         Story::fact(&self.engine.save(&self.request(), new).await.unwrap())
     }
 }
@@ -68,10 +68,10 @@ async fn furnish(story: &Story) {
     (style.category, style.tags) = (Category::Style, vec!["tone".into(), "two words".into()]);
     style.importance = 0.7;
     let style = story.saved(style).await;
-    let mut task = Claim::saying("Write the tax return");
+    let mut task = Claim::saying("Write the annual report");
     task.memory_type = MemoryType::Task;
     let task = story.saved(task).await;
-    story.change(task, "Send the tax return").await;
+    story.change(task, "Send the annual report").await;
     let gone = story.saved(Claim::saying("Lives in Porto")).await;
     story.engine.forget(&story.request(), &Target::Id(gone)).await.unwrap();
     let target = |id| Target::Id(id);
@@ -133,7 +133,7 @@ async fn a_vault_comes_back_whole_after_everything_was_wiped() {
     assert_eq!(story.hash(&story.alice()).await, before);
     // The links lead on, the change of words is still there, and the next edit is an ordinary one.
     let mut files = synced.files;
-    edit(&mut files, "active_context.md", "tax return", "tax returns");
+    edit(&mut files, "active_context.md", "annual report", "annual reports");
     let next = story.sync(&files).await;
     assert_eq!(next.plan.steps.len(), 1);
     // And all of it can be undone, step by step.
@@ -239,7 +239,9 @@ async fn a_shut_domain_stays_shut_and_its_lines_wait() {
 #[tokio::test]
 async fn an_assistant_with_a_tool_for_files_edits_memories() {
     let story = Story::begin().await;
-    let fact = story.saved(Claim::saying("Lives in Lisbon")).await;
+    let told = NewMemory::saying("Lives in Lisbon");
+    let told = story.engine.save(&story.by(story.assistant()), told).await.unwrap();
+    let fact = Story::fact(&told);
     let path = || "/memories/profile.md".to_owned();
     let run = async |command: Command| {
         story.pass(1);

@@ -167,6 +167,20 @@ impl TestApp {
         self.presenting(&self.make_key(tenant, None, &Permission::ALL, None).await.1)
     }
 
+    /// The same for an application whose operator vouches that its words are the user's.
+    pub async fn application_key(&self, tenant: &str) -> Client {
+        let new = NewKey {
+            name: format!("{tenant} application"),
+            user: None,
+            permissions: Permission::ALL.to_vec(),
+            origin: Origin::UserSaid,
+            expires_at: None,
+        };
+        let tenant = TenantId::named(tenant);
+        let issued = self.engine.create_key(tenant, new, &clock::random(), clock::now()).await;
+        self.presenting(&issued.expect("a key").text)
+    }
+
     /// A key for all of a tenant's users, with these permissions.
     pub async fn key_that_may(&self, tenant: &str, permissions: &[Permission]) -> Client {
         self.presenting(&self.make_key(tenant, None, permissions, None).await.1)

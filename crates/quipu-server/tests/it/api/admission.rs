@@ -120,7 +120,7 @@ async fn an_agent_cannot_replace_what_the_user_stated() {
     let changed = tool(&me, "update_memory", change).await;
     assert_eq!(changed["structuredContent"]["memory"]["status"], "proposed", "{changed:#}");
     assert_eq!(me.get("/api/memory").await.each("content"), ["Lives in Porto"]);
-    let pairs = me.get("/api/contradictions").await.expect(200);
+    let pairs = me.get("/api/memory/contradictions").await.expect(200);
     assert!(pairs.text().contains("Lives in Lisbon"), "the user is shown both");
 }
 
@@ -182,7 +182,7 @@ async fn what_was_said_about_a_closed_domain_is_in_no_prompt_and_masked_in_the_t
     let said = "By the way, I was diagnosed with type 2 diabetes last week.";
     let turns = json!({ "turns": [{ "role": "user", "content": said },
         { "role": "user", "content": "I like trains." }] });
-    me.post("/api/sessions/talk/turns", turns).await.expect(200);
+    me.post("/api/sessions/talk/turns", turns).await.expect(201);
     let query = "What was I diagnosed with last week?";
     assert!(!block(&me, query).await.contains("diabetes"));
     let found = json!({ "query": query, "turns": 10 });

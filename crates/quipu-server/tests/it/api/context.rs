@@ -12,7 +12,7 @@ use crate::app::{Answer, Client, TestApp};
 use crate::models::Stage;
 
 async fn alice(app: &TestApp) -> Client {
-    app.tenant_key("acme").await.about("alice")
+    app.application_key("acme").await.about("alice")
 }
 
 /// A context for a message, with whatever else is asked.
@@ -440,7 +440,7 @@ async fn a_past_point_gives_the_same_context_later() {
 #[tokio::test]
 async fn the_domains_of_a_message_are_told_from_its_words() {
     let app = TestApp::with_keys().await;
-    let (admin, alice) = (app.tenant_key("acme").await, alice(&app).await);
+    let (admin, alice) = (app.application_key("acme").await, alice(&app).await);
     let detect = async |query: &str| {
         alice.post("/api/domains/detect", json!({ "query": query })).await.expect(200)
     };

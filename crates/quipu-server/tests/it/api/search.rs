@@ -11,7 +11,7 @@ use crate::app::{Answer, Client, TestApp};
 use crate::models::Stage;
 
 async fn alice(app: &TestApp) -> Client {
-    app.tenant_key("acme").await.about("alice")
+    app.application_key("acme").await.about("alice")
 }
 
 async fn search(client: &Client, query: &str) -> Answer {
