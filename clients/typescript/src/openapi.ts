@@ -576,6 +576,14 @@ export interface paths {
 export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
+        /** @description What assistants may do without asking. */
+        AgentsPatch: {
+            /**
+             * @description When an assistant may replace what the user stated: `evidence` (with a quotation from what the
+             *     user typed; the default), `always` or `never`.
+             */
+            replace?: string | null;
+        };
         Alive: {
             /** @example ok */
             status: string;
@@ -1735,6 +1743,7 @@ export interface components {
              *     tenant can say it.
              */
             daily_tokens?: number | null;
+            agents?: components["schemas"]["AgentsPatch"] | null;
         };
         /** @description The policy in force. */
         PolicyView: {
@@ -2735,6 +2744,7 @@ export interface components {
     headers: never;
     pathItems: never;
 }
+export type AgentsPatch = components['schemas']['AgentsPatch'];
 export type Alive = components['schemas']['Alive'];
 export type AnswerView = components['schemas']['AnswerView'];
 export type AppendTurn = components['schemas']['AppendTurn'];

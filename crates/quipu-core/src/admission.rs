@@ -140,13 +140,16 @@ pub struct Screening {
 
 impl Screening {
     pub fn of(claim: &Claim) -> Self {
-        let value = claim.value.as_ref().map(ToString::to_string);
+        let mut values = Vec::new();
+        if let Some(value) = &claim.value {
+            collect_texts(value, &mut values);
+        }
         let texts = [Some(&claim.content), claim.summary.as_ref(), claim.detail.as_ref()];
         let texts = texts.into_iter().flatten();
         let evidence = claim.evidence.iter().map(|item| &item.description);
-        let besides = claim.tags.iter().chain(&claim.key).chain(&claim.reasoning).chain(&value);
+        let besides = claim.tags.iter().chain(&claim.key).chain(&claim.reasoning);
         let mut screening = Self::default();
-        for text in texts.chain(&value) {
+        for text in texts.chain(&values) {
             let reading = Reading::of(text);
             screening.directs |= reading.orders() || reading.commands() || reading.authorises();
             screening.sensitive = screening.sensitive.or_else(|| reading.sensitive());
@@ -172,6 +175,21 @@ impl Screening {
             directs: self.directs,
             hard: claim.force == Force::Hard,
         }
+    }
+}
+
+/// The texts inside a JSON value, the names of its fields among them.
+fn collect_texts(value: &serde_json::Value, texts: &mut Vec<String>) {
+    match value {
+        serde_json::Value::String(text) => texts.push(text.clone()),
+        serde_json::Value::Array(items) => items.iter().for_each(|item| collect_texts(item, texts)),
+        serde_json::Value::Object(fields) => {
+            for (name, field) in fields {
+                texts.push(name.clone());
+                collect_texts(field, texts);
+            }
+        }
+        _ => {}
     }
 }
 

@@ -251,7 +251,7 @@ async fn ten_thousand_cancelled_requests_leave_nothing_behind() {
     let settled = quiet(&admin, Duration::from_secs(10)).await;
     assert_eq!(lingering(&admin).await, Vec::<String>::new());
     let served = sessions(&admin, "application_name = 'quipu'").await;
-    assert!((1..=4).contains(&served.len()), "the pool has its connections: {served:?}");
+    assert!((1..=12).contains(&served.len()), "the pool has its connections: {served:?}");
     let begun = seen.begun.load(Ordering::Relaxed);
     let dropped = seen.dropped.load(Ordering::Relaxed);
     assert!(dropped > CANCELLED / 20, "{dropped} of {begun} were dropped under way");

@@ -11,6 +11,14 @@ from pydantic import Field
 from .._view import View
 
 
+class AgentsPatch(View):
+    """What assistants may do without asking."""
+    replace: str | None = Field(default=None)
+    """When an assistant may replace what the user stated: `evidence` (with a quotation from what
+    the user typed; the default), `always` or `never`.
+    """
+
+
 class Alive(View):
     status: str
     version: str
@@ -759,6 +767,7 @@ class PolicyPatch(View):
     """How many tokens the tenant may spend on chat models in a day; 0 means no limit. Only a
     tenant can say it.
     """
+    agents: AgentsPatch | None = Field(default=None)
 
 
 class Policy(View):
@@ -1438,6 +1447,7 @@ Night.model_rebuild()
 OperationPage.model_rebuild()
 Part.model_rebuild()
 PassList.model_rebuild()
+PolicyPatch.model_rebuild()
 Policy.model_rebuild()
 Portrait.model_rebuild()
 Portraits.model_rebuild()

@@ -10,6 +10,14 @@ from typing import Any, Literal, Union
 from typing_extensions import NotRequired, TypedDict
 
 
+class AgentsPatch(TypedDict, total=False):
+    """What assistants may do without asking."""
+    replace: str | None
+    """When an assistant may replace what the user stated: `evidence` (with a quotation from what
+    the user typed; the default), `always` or `never`.
+    """
+
+
 SpanView = TypedDict(
     "SpanView",
     {
@@ -289,6 +297,7 @@ class PolicyPatch(TypedDict, total=False):
     """How many tokens the tenant may spend on chat models in a day; 0 means no limit. Only a
     tenant can say it.
     """
+    agents: AgentsPatch | None
 
 
 class PutDomainOptions(TypedDict, total=False):

@@ -1,6 +1,6 @@
 //! Recovery phrases of wallets: twelve to twenty-four words (BIP-39).
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::LazyLock;
 
 use bip39::Language;
@@ -10,6 +10,9 @@ use super::{FoundSecret, SecretKind};
 
 /// The fewest words of a phrase.
 const FEWEST: usize = 12;
+
+/// How many of them differ at least: one word again and again is no phrase.
+const FEWEST_DIFFERENT: usize = 6;
 
 /// The most words that are read as one phrase, numbers among them.
 const MOST: usize = 60;
@@ -49,7 +52,11 @@ fn listed_phrases(spoken: &Spoken<'_>, listed: &[u8], language: u8) -> Vec<Found
     let mut found = Vec::new();
     let (mut first, mut last, mut count) = (0, 0, 0);
     let mut close = |first: usize, last: usize, count: usize| {
-        if count >= FEWEST {
+        let different = || {
+            let words = spoken.words[first..=last].iter().map(|word| word.text.as_str());
+            words.collect::<HashSet<_>>().len()
+        };
+        if count >= FEWEST && different() >= FEWEST_DIFFERENT {
             found.push(phrase(spoken, first, last));
         }
     };

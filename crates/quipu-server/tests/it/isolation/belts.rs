@@ -83,8 +83,7 @@ async fn two_people_can_hold_the_same_rule_and_say_the_same_words() {
     let app = TestApp::with_keys().await;
     for (name, client) in people(&app).await {
         let rule = json!({
-            "content": "Flies economy", "force": "hard", "domain": "travel",
-            "key": "class", "value": "economy",
+            "content": "Flies economy", "domain": "travel", "key": "class", "value": "economy",
         });
         client.post("/api/memory", rule).await.expect(201);
         // The word occurs in everybody's memory, and names just one of this person's.
