@@ -1,8 +1,8 @@
 //! Proofs about learning from conversations: a model that obeys whoever attacks, Quipu's own words
 //! coming back, what the screens let through, and how well a real model does.
 
-mod attack;
-mod data;
+pub(crate) mod attack;
+pub(crate) mod data;
 mod judged;
 pub(crate) mod room;
 mod tally;
