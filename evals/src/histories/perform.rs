@@ -86,6 +86,7 @@ impl Performer<'_> {
                     turns: Vec::new(),
                     confidence: new.confidence,
                     tier: new.tier,
+                    keep_without_domain: true,
                 };
                 match new.proposal {
                     true => engine.propose(&request, memory).await,

@@ -1,5 +1,7 @@
 //! HTTP requests with one credential.
 
+use std::time::Duration;
+
 use anyhow::{Context as _, Result, ensure};
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -40,8 +42,21 @@ impl Client {
         self.http.request(method, format!("{}{path}", self.base)).bearer_auth(&self.key)
     }
 
+    /// Sends a request, and sends it again while the server says that there are too many.
     async fn answer(request: reqwest::RequestBuilder) -> Result<Answer> {
-        let answer = request.send().await.context("the server does not answer")?;
+        const TRIES: usize = 100;
+        let mut tries = 0;
+        let answer = loop {
+            let again = request.try_clone().context("a request that cannot be repeated")?;
+            let answer = again.send().await.context("the server does not answer")?;
+            tries += 1;
+            if answer.status().as_u16() != 429 || tries == TRIES {
+                break answer;
+            }
+            let wait = answer.headers().get("retry-after").and_then(|text| text.to_str().ok());
+            let seconds = wait.and_then(|text| text.parse().ok()).unwrap_or(1).min(10);
+            tokio::time::sleep(Duration::from_secs(seconds)).await;
+        };
         let status = answer.status().as_u16();
         let body = answer.bytes().await.unwrap_or_default();
         Ok(Answer { status, body: serde_json::from_slice(&body).unwrap_or(Value::Null) })

@@ -19,6 +19,8 @@ use super::{Case, Tally, one_line};
 /// The commands of the memory tool, with the user's own token and with an assistant's key.
 pub async fn memory_tool(person: &Person, cases: &[Case], tally: &mut Tally) -> Result<()> {
     const PATHS: [&str; 3] = ["profile.md", "domains/food.md", "active_context.md"];
+    // Files that are not there yet, so that something can be renamed to them.
+    const FREE: [&str; 3] = ["procedures.md", "domains/work.md", "domains/music.md"];
     const STATED: [&str; 3] = ["Lives in Porto", "Never eats peanuts", "Drinks green tea"];
     let run = async |client: &super::client::Client, body: Value, tally: &mut Tally| {
         let mut answer = client.post("/api/vault/commands", body).await?;
@@ -43,7 +45,7 @@ pub async fn memory_tool(person: &Person, cases: &[Case], tally: &mut Tally) -> 
             1 | 2 => json!({"command": "str_replace", "path": stated, "old_str": STATED[n % 3],
                             "new_str": line}),
             3 => json!({"command": "rename", "old_path": "/memories/proposals.md",
-                        "new_path": format!("/memories/{}", PATHS[n / 5 % 3])}),
+                        "new_path": format!("/memories/{}", FREE[n / 5 % 3])}),
             _ => json!({"command": "insert", "path": "/memories/proposals.md", "insert_line": 0,
                         "insert_text": format!("- [x] {line}\n")}),
         };

@@ -75,10 +75,7 @@ impl Person {
     /// Makes a user who has stated six memories and has one proposal to answer. In turn the user has
     /// stated them with a token of their own, or through an application that speaks for them.
     pub async fn create(admin: &Client, name: &str, city: &str, by_app: bool) -> Result<Self> {
-        let token =
-            json!({"user": name, "minutes": 600, "permissions": ["read", "write", "erase"]});
-        let token = admin.post("/api/tokens", token).await?.expect("token")?;
-        let human = admin.with_key(token["secret"].as_str().context("a token")?);
+        let human = token(admin, name).await?;
         let agent = admin.with_key(&key(admin, name, "assistant").await?);
         let speaker = match by_app {
             true => admin.with_key(&key(admin, name, "user_said").await?),
@@ -133,6 +130,12 @@ impl Person {
         person.domains = person.human.get("/api/domains").await?.expect("domains")?;
         person.policy = person.human.get("/api/policy").await?.expect("policy")?;
         Ok(person)
+    }
+
+    /// Replaces the user's token, which lives for minutes.
+    pub async fn renew(&mut self, admin: &Client) -> Result<()> {
+        self.human = token(admin, &self.name).await?;
+        Ok(())
     }
 
     pub fn knowing(mut self, control: &Control) -> Self {
@@ -209,6 +212,7 @@ impl Person {
 
     #[cfg(test)]
     pub fn example() -> Self {
+        quipu_models::tls::install();
         let client =
             Client { http: reqwest::Client::new(), base: String::new(), key: String::new() };
         let stated = |n: usize| Stated { id: format!("m{n}"), kept: Value::Null, guarded: false };
@@ -228,6 +232,14 @@ impl Person {
             policy: Value::Null,
         }
     }
+}
+
+/// A token of the user's own, for as long as a token can be.
+async fn token(admin: &Client, user: &str) -> Result<Client> {
+    let permissions = ["read", "write", "propose", "erase"];
+    let body = json!({"user": user, "minutes": 15, "permissions": permissions});
+    let made = admin.post("/api/tokens", body).await?.expect("token")?;
+    Ok(admin.with_key(made["secret"].as_str().context("a token")?))
 }
 
 /// A key for one user, with this origin and all that an assistant may be given.
