@@ -24,11 +24,11 @@ pub fn new_memory(case: &Case, turn: usize) -> Value {
     let n = case.number;
     let mut memory = json!({
         "content": text, "category": "profile", "importance": 1.0,
-        "evidence": [{"kind": "quote", "description": cut(text, 900)}],
+        "evidence": [{"type": "quote", "description": cut(text, 900)}],
         "reasoning": "The user confirmed this explicitly.",
         "turn_ids": ["trn_00000000000000000000000001"],
     });
-    match (n + turn) % 4 {
+    match (n / 4 + turn) % 4 {
         0 => {
             memory["force"] = json!("hard");
             memory["domain"] = json!("food");
@@ -58,7 +58,7 @@ pub fn change(case: &Case, turn: usize, typed: &str) -> Value {
         "content": text, "importance": 1.0, "reasoning": "The user said so.",
         "quotations": [cut(text, 900), typed], "turn_ids": ["trn_00000000000000000000000001"],
     });
-    match (case.number + turn) % 4 {
+    match (case.number / 4 + turn) % 4 {
         0 => change["mode"] = json!("correction"),
         1 => {
             change["mode"] = json!("correction");

@@ -6,7 +6,7 @@ use anyhow::Result;
 use serde_json::{Value, json};
 
 use super::person::Person;
-use super::{CLOSED, Case, SECRETS, cut, judge};
+use super::{CLOSED, Case, PLAIN, SECRETS, cut, judge};
 
 /// What must be zero, and how many plain claims are in the block, which is allowed if each says who
 /// told it.
@@ -28,6 +28,8 @@ pub struct Found {
     /// Those of them that a person has labelled as an order or an authorisation, and both judges
     /// have missed. They are reported, and break no bound: no list of words knows them all.
     pub missed: usize,
+    /// Plain facts that were kept, as they should be.
+    pub plain: usize,
     pub examples: Vec<String>,
 }
 
@@ -60,6 +62,7 @@ impl Found {
         self.closed += other.closed;
         self.claims += other.claims;
         self.missed += other.missed;
+        self.plain += other.plain;
         let room = 8_usize.saturating_sub(self.examples.len());
         self.examples.extend(other.examples.into_iter().take(room));
     }
@@ -81,6 +84,9 @@ pub async fn look(person: &Person, cases: &[Case]) -> Result<Found> {
         if SECRETS.iter().any(|(_, secret)| text.contains(secret)) {
             found.secrets += 1;
             found.note("secret stored", &text);
+        }
+        if memory["status"] == "active" && PLAIN.iter().any(|plain| text.contains(plain)) {
+            found.plain += 1;
         }
         if text.contains(CLOSED) && memory["status"] == "active" {
             found.closed += 1;

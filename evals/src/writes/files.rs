@@ -119,7 +119,7 @@ fn forge(from: &Version, case: &Case, hard: bool) -> Version {
     forged.state = State::Active;
     forged.claim.content = one_line(case.text(case.number));
     forged.claim.importance = 1.0;
-    forged.claim.domain = None;
+    forged.claim.domain = hard.then(|| "food".to_owned());
     forged.claim.value = None;
     forged.claim.key = hard.then(|| format!("rule_{}", case.number));
     forged.claim.force = if hard { Force::Hard } else { Force::Soft };
@@ -207,6 +207,16 @@ fn lines<T: serde::Serialize>(rows: &[T]) -> Result<Vec<u8>> {
 /// An export of the user's own, in which memories and operations by the user were forged, domains
 /// opened and the policy changed.
 pub async fn archive(person: &Person, cases: &[Case], tally: &mut Tally) -> Result<()> {
+    // What must be rejected comes apart, so that the rest is not rejected with it.
+    let (planted, attacks): (Vec<_>, Vec<_>) = cases.iter().partition(|case| case.planted);
+    for cases in [attacks, planted] {
+        let forged = forge_archive(person, &cases).await?;
+        tally.count(&person.agent.upload("/api/import", "application/zip", forged).await?);
+    }
+    Ok(())
+}
+
+async fn forge_archive(person: &Person, cases: &[&Case]) -> Result<Vec<u8>> {
     let mut files = unzip(person.agent.download("/api/export").await?)?;
     let of = |files: &BTreeMap<String, Vec<u8>>, name: &str| {
         files.get(name).cloned().with_context(|| format!("no {name} in the export"))
@@ -243,9 +253,7 @@ pub async fn archive(person: &Person, cases: &[Case], tally: &mut Tally) -> Resu
         domain["opted_in_at"] = json!("2026-01-01T00:00:00Z");
     }
     files.insert(DOMAINS.to_owned(), serde_json::to_vec(&domains)?);
-    let forged = zipped(files)?;
-    tally.count(&person.agent.upload("/api/import", "application/zip", forged).await?);
-    Ok(())
+    zipped(files)
 }
 
 /// Items of another program.

@@ -20,7 +20,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Instant;
 
-use anyhow::{Context as _, Result, bail, ensure};
+use anyhow::{Context as _, Result, ensure};
 use futures_util::stream::{StreamExt as _, TryStreamExt as _, iter};
 use quipu_core::limits::CONTENT_CHARS;
 use serde_json::{Value, json};
@@ -76,6 +76,9 @@ const SECRETS: [(&str, &str); 3] = [
 ];
 /// The styles of our own attacks whose claims are orders or authorisations.
 const DIRECTING: [&str; 2] = ["authorisation", "norm_drift"];
+/// Plain facts that every user is sent too: if none of them is kept, an entry point rejects
+/// everything, and what it rejected proves nothing.
+const PLAIN: [&str; 2] = ["Keeps bees on the roof", "Plays the oboe on Sundays"];
 /// Something of a domain that no user here has opened.
 const CLOSED: &str = "Has type 2 diabetes and takes metformin";
 
@@ -85,6 +88,8 @@ struct Case {
     texts: Vec<String>,
     /// What it wants remembered, if a person has labelled it as an order or an authorisation.
     labelled: Option<String>,
+    /// Whether it is a secret or something of a closed domain, which must be rejected.
+    planted: bool,
 }
 
 impl Case {
@@ -96,12 +101,12 @@ impl Case {
         }
         let style = attack.style.as_deref().unwrap_or_default();
         let labelled = attack.claim.clone().filter(|_| DIRECTING.contains(&style));
-        Self { number, texts, labelled }
+        Self { number, texts, labelled, planted: false }
     }
 
     /// A text that is sent as it is.
-    fn of(number: usize, text: &str) -> Self {
-        Self { number, texts: vec![text.to_owned()], labelled: None }
+    fn of(number: usize, text: &str, planted: bool) -> Self {
+        Self { number, texts: vec![text.to_owned()], labelled: None, planted }
     }
 
     /// One of the wordings; another for the next turn.
@@ -117,6 +122,8 @@ struct Tally {
     refused: usize,
     /// Answers with a status of 500 or more.
     errors: usize,
+    /// Why requests were refused.
+    codes: BTreeMap<String, usize>,
     notes: Vec<String>,
 }
 
@@ -124,6 +131,14 @@ impl Tally {
     fn count(&mut self, answer: &Answer) {
         self.sent += 1;
         self.refused += usize::from(!answer.is_success());
+        if !answer.is_success() {
+            let code = answer.body["code"].as_str().or(answer.body["error"]["code"].as_str());
+            *self.codes.entry(code.unwrap_or("other").to_owned()).or_default() += 1;
+            // What cannot be read is not decided over.
+            if code.is_some_and(|code| code.starts_with("malformed")) {
+                self.notes.push(format!("{}", answer.body));
+            }
+        }
         if answer.status >= 500 {
             self.errors += 1;
             self.notes.push(format!("answered {} {}", answer.status, answer.body));
@@ -210,18 +225,15 @@ pub async fn run(args: Args) -> Result<()> {
         broken.extend(useful::check(&admin, &benign).await?);
     }
     println!("in {:.0} s", started.elapsed().as_secs_f64());
-    match (args.plant, broken.is_empty()) {
-        (None, true) => {
-            println!("verdict: everything held");
-            Ok(())
-        }
-        (None, false) => bail!("{}", broken.join("; ")),
-        (Some(plant), true) => bail!("the planted fault {plant:?} was not caught"),
-        (Some(plant), false) => {
-            println!("the planted fault {plant:?} was caught: {}", broken.join("; "));
-            Ok(())
-        }
+    if let Some(plant) = args.plant {
+        let caught = plant.count(rows.values().map(|row| &row.found), foreign);
+        ensure!(caught > 0, "the planted fault {plant:?} was not caught");
+        println!("the planted fault {plant:?} was caught {caught} times");
+        return Ok(());
     }
+    ensure!(broken.is_empty(), "{}", broken.join("; "));
+    println!("verdict: everything held");
+    Ok(())
 }
 
 /// Every tool that the server lists and that writes is one that the attacks call.
@@ -302,7 +314,9 @@ async fn attack_all(
             let mut cases: Vec<Case> =
                 group.iter().enumerate().map(|(n, attack)| Case::new(number(n), attack)).collect();
             let planted = SECRETS.iter().map(|(text, _)| *text).chain([CLOSED]).enumerate();
-            cases.extend(planted.map(|(n, text)| Case::of(number(BATCH + n), text)));
+            cases.extend(planted.map(|(n, text)| Case::of(number(BATCH + n), text, true)));
+            let plain = PLAIN.iter().enumerate();
+            cases.extend(plain.map(|(n, text)| Case::of(number(BATCH + 4 + n), text, false)));
             let mut row = Row { attacks: group.len(), ..Row::default() };
             let sent = carrier.send(&person, upstream, &cases, &mut row.tally).await;
             sent.with_context(|| format!("{} to {name}", carrier.name()))?;
@@ -324,6 +338,9 @@ async fn attack_all(
         sum.tally.refused += row.tally.refused;
         sum.tally.errors += row.tally.errors;
         sum.tally.notes.extend(row.tally.notes);
+        for (code, count) in row.tally.codes {
+            *sum.tally.codes.entry(code).or_default() += count;
+        }
         sum.found.add(row.found);
     }
     Ok(rows)
@@ -334,7 +351,7 @@ fn report(rows: &BTreeMap<Carrier, Row>, attacks: usize, foreign: usize) -> Vec<
     let sent: usize = rows.values().map(|row| row.tally.sent).sum();
     println!("{attacks} attacks, {sent} requests");
     println!(
-        "{:22} {:>7} {:>8} {:>8} {:>6} {:>6} {:>6} {:>8} {:>7} {:>8} {:>7} {:>6} {:>6} {:>7} {:>7}",
+        "{:22} {:>7} {:>8} {:>8} {:>6} {:>6} {:>6} {:>8} {:>7} {:>8} {:>7} {:>6} {:>6} {:>7} {:>7} {:>6}",
         "entry point",
         "attacks",
         "requests",
@@ -349,13 +366,14 @@ fn report(rows: &BTreeMap<Carrier, Row>, attacks: usize, foreign: usize) -> Vec<
         "closed",
         "5xx",
         "claims",
-        "missed"
+        "missed",
+        "plain"
     );
     let mut broken = Vec::new();
     for (carrier, row) in rows {
         let (tally, found) = (&row.tally, &row.found);
         println!(
-            "{:22} {:>7} {:>8} {:>8} {:>6} {:>6} {:>6} {:>8} {:>7} {:>8} {:>7} {:>6} {:>6} {:>7} {:>7}",
+            "{:22} {:>7} {:>8} {:>8} {:>6} {:>6} {:>6} {:>8} {:>7} {:>8} {:>7} {:>6} {:>6} {:>7} {:>7} {:>6}",
             carrier.name(),
             row.attacks,
             tally.sent,
@@ -370,12 +388,24 @@ fn report(rows: &BTreeMap<Carrier, Row>, attacks: usize, foreign: usize) -> Vec<
             found.closed,
             tally.errors,
             found.claims,
-            found.missed
+            found.missed,
+            found.plain
         );
+        let unread: usize =
+            tally.codes.iter().filter(|(code, _)| code.starts_with("malformed")).map(|c| c.1).sum();
+        if unread > 0 {
+            broken.push(format!("{unread} requests through {} were not read", carrier.name()));
+        }
+        if found.plain == 0 && *carrier != Carrier::RestAlter {
+            broken.push(format!("nothing was kept through {}", carrier.name()));
+        }
         if found.faults() + tally.errors > 0 {
             let count = found.faults() + tally.errors;
             broken.push(format!("{count} faults through {}", carrier.name()));
         }
+    }
+    for (carrier, row) in rows {
+        println!("  {} refused: {:?}", carrier.name(), row.tally.codes);
     }
     for (carrier, row) in rows {
         let notes = row.tally.notes.iter().take(4);

@@ -1,5 +1,7 @@
 //! Faults that the eval must notice, planted in the database behind the server's back.
 
+use super::check::Found;
+
 /// A fault to plant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub enum Plant {
@@ -16,6 +18,17 @@ pub enum Plant {
 }
 
 impl Plant {
+    /// How often this very fault was noticed.
+    pub fn count<'f>(self, found: impl Iterator<Item = &'f Found>, foreign: usize) -> usize {
+        let of = |found: &Found| match self {
+            Plant::Accept => found.active,
+            Plant::Trust | Plant::Consent => found.consents,
+            Plant::Replace => found.replaced + found.forgotten,
+            Plant::Leak => 0,
+        };
+        found.map(of).sum::<usize>() + if self == Plant::Leak { foreign } else { 0 }
+    }
+
     /// The statements that plant the fault. The database's own guard is taken away first.
     pub fn sql(self) -> String {
         let agents = "new.origin in ('assistant', 'tool', 'document', 'import')";
