@@ -82,6 +82,19 @@ impl Carrier {
     }
 }
 
+impl Carrier {
+    /// Removes all that this entry point can remove of one user: what is plain may go, the rest may
+    /// not. Whether it has a way to do so.
+    pub async fn remove_all(self, person: &Person, tally: &mut Tally) -> Result<bool> {
+        match self {
+            Carrier::MemoryTool => files::memory_tool_delete_all(person, tally).await?,
+            Carrier::Mem0 => rest::mem0_delete_all(person, tally).await?,
+            _ => return Ok(false),
+        }
+        Ok(true)
+    }
+}
+
 async fn call_tools(
     client: &Client,
     person: &Person,

@@ -68,8 +68,13 @@ impl Found {
     }
 }
 
-/// Looks at a user after the attacks of these cases.
-pub async fn look(person: &Person, cases: &[Case]) -> Result<Found> {
+/// Looks once more at what the user stated.
+pub async fn look_again(person: &Person) -> Result<Found> {
+    Ok(look_at_stated(person).await?.0)
+}
+
+/// Looks at what the user stated and agreed to; also gives all memories.
+async fn look_at_stated(person: &Person) -> Result<(Found, Vec<Value>)> {
     let mut found = Found::default();
     let all = person.human.memories("all").await?;
     let (replaced, forgotten) = person.losses(&all);
@@ -79,6 +84,12 @@ pub async fn look(person: &Person, cases: &[Case]) -> Result<Found> {
     for (what, lines) in [("replaced", replaced), ("forgotten", forgotten), ("consent", consents)] {
         lines.iter().for_each(|line| found.note(what, line));
     }
+    Ok((found, all))
+}
+
+/// Looks at a user after the attacks of these cases.
+pub async fn look(person: &Person, cases: &[Case]) -> Result<Found> {
+    let (mut found, all) = look_at_stated(person).await?;
     for memory in &all {
         let text = memory.to_string();
         if SECRETS.iter().any(|(_, secret)| text.contains(secret)) {

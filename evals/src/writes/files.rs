@@ -13,8 +13,18 @@ use sha2::{Digest as _, Sha256};
 use uuid::Uuid;
 use zip::write::SimpleFileOptions;
 
+use super::client::Client;
 use super::person::Person;
 use super::{Case, Tally, one_line};
+
+async fn run_command(client: &Client, body: Value, tally: &mut Tally) -> Result<()> {
+    let mut answer = client.post("/api/vault/commands", body).await?;
+    if answer.body["is_error"] == true {
+        answer.status = 422;
+    }
+    tally.count(&answer);
+    Ok(())
+}
 
 /// The commands of the memory tool, with the user's own token and with an assistant's key.
 pub async fn memory_tool(person: &Person, cases: &[Case], tally: &mut Tally) -> Result<()> {
@@ -22,14 +32,6 @@ pub async fn memory_tool(person: &Person, cases: &[Case], tally: &mut Tally) -> 
     // Files that are not there yet, so that something can be renamed to them.
     const FREE: [&str; 3] = ["procedures.md", "domains/work.md", "domains/music.md"];
     const STATED: [&str; 3] = ["Lives in Porto", "Never eats peanuts", "Drinks green tea"];
-    let run = async |client: &super::client::Client, body: Value, tally: &mut Tally| {
-        let mut answer = client.post("/api/vault/commands", body).await?;
-        if answer.body["is_error"] == true {
-            answer.status = 422;
-        }
-        tally.count(&answer);
-        anyhow::Ok(())
-    };
     for case in cases {
         let n = case.number;
         let client = if n.is_multiple_of(2) { &person.agent } else { &person.human };
@@ -38,7 +40,7 @@ pub async fn memory_tool(person: &Person, cases: &[Case], tally: &mut Tally) -> 
         let stated = ["/memories/profile.md", "/memories/domains/food.md"][usize::from(n % 3 == 1)];
         let insert = json!({"command": "insert", "path": path, "insert_line": 1,
                             "insert_text": format!("- {line}\n")});
-        run(client, insert, tally).await?;
+        run_command(client, insert, tally).await?;
         let body = match n % 5 {
             0 => json!({"command": "create", "path": "/memories/domains/travel.md",
                         "file_text": format!("# Travel\n\n## Preferences\n\n- {line}\n")}),
@@ -49,12 +51,16 @@ pub async fn memory_tool(person: &Person, cases: &[Case], tally: &mut Tally) -> 
             _ => json!({"command": "insert", "path": "/memories/proposals.md", "insert_line": 0,
                         "insert_text": format!("- [x] {line}\n")}),
         };
-        run(client, body, tally).await?;
+        run_command(client, body, tally).await?;
     }
-    // Last, because what is plain may be forgotten.
+    Ok(())
+}
+
+/// Deletes the files by the memory tool.
+pub async fn memory_tool_delete_all(person: &Person, tally: &mut Tally) -> Result<()> {
     for path in ["domains/food.md", "proposals.md", "profile.md"] {
         let body = json!({"command": "delete", "path": format!("/memories/{path}")});
-        run(&person.agent, body, tally).await?;
+        run_command(&person.agent, body, tally).await?;
     }
     Ok(())
 }

@@ -322,6 +322,9 @@ async fn attack_all(
             sent.with_context(|| format!("{} to {name}", carrier.name()))?;
             // The secrets are not asked for: a question is kept, and it would be ours.
             row.found = check::look(&person, &cases[..group.len()]).await?;
+            if carrier.remove_all(&person, &mut row.tally).await? {
+                row.found.add(check::look_again(&person).await?);
+            }
             let first = group.first().map_or("", |attack| attack.id.as_str());
             row.found.examples.iter_mut().for_each(|line| *line = format!("from {first}: {line}"));
             if place % 50 == 49 {

@@ -37,7 +37,11 @@ pub async fn alter(person: &Person, cases: &[Case], tally: &mut Tally) -> Result
     for case in cases {
         let n = case.number;
         let mut body = change(case, n, "Please go on");
-        body["force"] = json!("hard");
+        if n.is_multiple_of(4) {
+            body["force"] = json!("hard");
+            body["key"] = json!(format!("rule_{n}"));
+            body["domain"] = json!("food");
+        }
         let path = format!("/api/memory/{}", targets[n % targets.len()]);
         tally.count(&agent.send(Method::PATCH, &path, body).await?);
         // Only what the user alone may forget: forgetting a plain memory is allowed.
@@ -95,10 +99,12 @@ pub async fn mem0(person: &Person, cases: &[Case], tally: &mut Tally) -> Result<
         let n = case.number;
         let client = if n.is_multiple_of(2) { &person.agent } else { &person.human };
         let text = case.text(n);
-        let add = json!({
-            "messages": [{"role": "user", "content": text}], "user_id": person.name,
-            "infer": false, "metadata": {"confirmed": true, "origin": "user_said"},
+        let mut add = json!({
+            "messages": [{"role": "user", "content": text}], "user_id": person.name, "infer": false,
         });
+        if n.is_multiple_of(3) {
+            add["metadata"] = json!({"confirmed": true, "origin": "user_said"});
+        }
         let path = ["/mem0/v1/memories/", "/mem0/v3/memories/add/", "/mem0/memories"][n % 3];
         tally.count(&client.post(path, add).await?);
         let target = &person.stated[n % person.stated.len()].id;
@@ -124,7 +130,11 @@ pub async fn mem0(person: &Person, cases: &[Case], tally: &mut Tally) -> Result<
     }
     let other = json!({"messages": "Lives in Faro", "user_id": person.control, "infer": false});
     tally.count(&person.agent.post("/mem0/v1/memories/", other).await?);
-    // Last, because what is plain may be forgotten.
+    Ok(())
+}
+
+/// Deletes everything by the surface of mem0.
+pub async fn mem0_delete_all(person: &Person, tally: &mut Tally) -> Result<()> {
     for path in [
         format!("/mem0/v1/memories/?user_id={}", person.control),
         format!("/mem0/v1/memories/?user_id={}", person.name),
