@@ -42,6 +42,10 @@ doc:
 deny:
     cargo deny check bans licenses sources
 
+# Known vulnerabilities in the locked dependencies; needs a network.
+advisories:
+    .ci/advisories
+
 # Prints openapi.json, docs/errors.md and what the clients have of them again from the code.
 docs:
     cargo run -q --bin quipu -- openapi > openapi.json
@@ -60,6 +64,10 @@ histories count='10000': _server
 # Kills the server in the middle of writes and looks for lost or half-done answers.
 kills count='1000': _server
     @url="$(scripts/postgres url)" && DATABASE_URL="$url" cargo run --profile fast -p quipu-evals -- kills --count "$1"
+
+# Two servers and a worker: what is removed through one is never served by the other.
+nodes *args: _server
+    @url="$(scripts/postgres url)" && DATABASE_URL="$url" cargo run --profile fast -p quipu-evals -- nodes "$@"
 
 # Measures latency and throughput under load; arguments go to the eval.
 load *args: _server
@@ -123,14 +131,19 @@ clients: _server
 web *args: _server
     @url="$(scripts/postgres url)" && DATABASE_URL="$url" QUIPU_BIN="$(just _binary)" web/run-tests "$@"
 
-# The files in deploy/, read as those would for whom they are.
+# Checks deploy/, the workflows, and that everything fetched is pinned.
 deploy:
+    scripts/check-supply-chain
     deploy/check
 
 # What a newcomer does, timed: a first memory, and two assistants connected and taken back.
 journeys: _server
     scripts/journeys/first-memory "$(just _binary)"
     scripts/journeys/connect "$(just _binary)"
+
+# Generated requests to every operation of openapi.json, no answer of 500 or above; `--long` for more.
+schemathesis *args: _server
+    @url="$(scripts/postgres url)" && DATABASE_URL="$url" scripts/schemathesis "$@" "$(just _binary)"
 
 _binary:
     @cargo metadata --format-version 1 --no-deps | python3 -c 'import json, sys; print(json.load(sys.stdin)["target_directory"] + "/fast/quipu")'

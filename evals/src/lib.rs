@@ -6,6 +6,7 @@
 //! its own: it is a witness, not a part of the product.
 #![allow(clippy::print_stdout, clippy::print_stderr)]
 
+pub mod archive;
 pub mod crashes;
 pub mod door;
 pub mod erasure;
@@ -16,7 +17,11 @@ pub mod kills;
 pub mod learning;
 pub mod living;
 pub mod load;
+pub mod mutation;
+pub mod nodes;
 pub mod recall;
+#[path = "../../crates/quipu-core/tests/required_data/mod.rs"]
+pub mod required_data;
 pub mod retrieval;
 pub mod reversible;
 pub mod stand;

@@ -32,6 +32,8 @@ enum Command {
     CrashChild(quipu_evals::crashes::ChildArgs),
     /// Erasure under load and kills: no word of the erased in tables, files, logs or a restored backup.
     Erasure(quipu_evals::erasure::Args),
+    /// Two servers and a worker on one database: nothing removed through one is served by the other.
+    Nodes(quipu_evals::nodes::Args),
     /// A model that obeys every attacker: nothing of theirs may be believed.
     Hostile(quipu_evals::learning::hostile::Args),
     /// Attacks through every entry point for writes of a running server.
@@ -54,6 +56,8 @@ enum Command {
     Vault(quipu_evals::vault::Args),
     /// Mutated vaults: nothing may fail, and nothing may be read as something else.
     FuzzVault(quipu_evals::vault::fuzz::Args),
+    /// Mutated export archives, opened and imported: each is imported or refused, in bounded time.
+    FuzzArchive(quipu_evals::archive::Args),
 }
 
 #[tokio::main]
@@ -68,6 +72,7 @@ async fn main() -> anyhow::Result<()> {
         Command::Crashes(args) => quipu_evals::crashes::run(args).await,
         Command::CrashChild(args) => quipu_evals::crashes::run_child(args).await,
         Command::Erasure(args) => quipu_evals::erasure::run(args).await,
+        Command::Nodes(args) => quipu_evals::nodes::run(args).await,
         Command::Hostile(args) => quipu_evals::learning::hostile::run(args).await,
         Command::HostileWrites(args) => quipu_evals::writes::run(args).await,
         Command::Nights(args) => quipu_evals::living::run(args).await,
@@ -79,5 +84,6 @@ async fn main() -> anyhow::Result<()> {
         Command::Retrieval(args) => quipu_evals::retrieval::run(args).await,
         Command::Vault(args) => quipu_evals::vault::run(args).await,
         Command::FuzzVault(args) => quipu_evals::vault::fuzz::run(&args),
+        Command::FuzzArchive(args) => quipu_evals::archive::run(args).await,
     }
 }

@@ -156,6 +156,16 @@ impl Server {
         for (name, _) in std::env::vars().filter(|(name, _)| name.starts_with("QUIPU_")) {
             command.env_remove(name);
         }
+        // A measurement asks more than the limits of one client, user or tenant let through.
+        let unlimited = [
+            "QUIPU_KEY_RATE",
+            "QUIPU_USER_RATE",
+            "QUIPU_TENANT_RATE",
+            "QUIPU_TENANT_CONCURRENCY",
+            "QUIPU_CHAT_RATE",
+            "QUIPU_CHAT_KEY_RATE",
+        ];
+        command.envs(unlimited.map(|name| (name, "0")));
         command.envs(settings.iter().copied());
         let child =
             command.spawn().with_context(|| format!("cannot run {}", serve.program.display()))?;
@@ -209,10 +219,11 @@ pub fn server_program(told: Option<&Path>) -> Result<PathBuf> {
 
 /// A new key for the whole tenant: its id, and the secret to show.
 pub fn create_key(program: &Path, database: &str, tenant: &str) -> Result<(String, String)> {
-    create_key_with(program, database, tenant, &[])
+    let arguments = ["--may", "read,write,propose,chat", "--origin", "user_said"];
+    create_key_with(program, database, tenant, &arguments)
 }
 
-/// The same with more arguments of `quipu key create`.
+/// The same with these arguments of `quipu key create`.
 pub fn create_key_with(
     program: &Path,
     database: &str,

@@ -25,6 +25,8 @@ export class QuipuError extends Error {
   readonly candidates: MemoryView[];
   /** The operation that is in the way. */
   readonly operationId: string | undefined;
+  /** The domain that the user would have to open first. */
+  readonly domain: string | undefined;
 
   constructor(problem: Partial<Problem> & { code: string }, requestId?: string, cause?: unknown) {
     const title = problem.title ?? problem.code;
@@ -38,6 +40,7 @@ export class QuipuError extends Error {
     this.errors = problem.errors ?? [];
     this.candidates = problem.candidates ?? [];
     this.operationId = problem.operation_id ?? undefined;
+    this.domain = problem.domain ?? undefined;
   }
 }
 

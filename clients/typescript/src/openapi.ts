@@ -470,7 +470,9 @@ export interface paths {
         /**
          * Erase a user and everything kept about them, now. What stays is a signed receipt, and a row without
          *     a name that has the user refused until they are created again. It cannot be undone.
-         * @description The person themselves may do it too: somebody who signed in, or holds a token that may erase.
+         * @description The person themselves may do it too: somebody who signed in, or holds a token that may erase. For a
+         *     user with very much to remove the answer is 202: the user is refused from then on, the rows are removed
+         *     in the background, and `GET /api/users/{user}/erasures` has the progress and then the receipt.
          */
         delete: operations["delete_user"];
     };
@@ -479,7 +481,10 @@ export interface paths {
         get: operations["preview_user_erasure"];
     };
     "/api/users/{user}/erasures": {
-        /** The receipts of everything erased about a user, who may be gone. */
+        /**
+         * The receipts of everything erased about a user, who may be gone; and the progress of an erasure
+         *     that is under way.
+         */
         get: operations["list_user_erasures"];
     };
     "/api/keys": {
@@ -489,7 +494,7 @@ export interface paths {
         post: operations["create_key"];
     };
     "/api/keys/{id}": {
-        /** Revoke a key and every token it minted. */
+        /** Revoke a key and everything that was made from it: tokens, links and sign-ins. */
         delete: operations["revoke_key"];
     };
     "/api/tokens": {
@@ -505,12 +510,31 @@ export interface paths {
         get: operations["get_sign_in"];
         /** Sign in. The answer sets a cookie; nothing else is needed from then on. */
         post: operations["sign_in"];
-        /** Sign out, here and for good. */
+        /**
+         * Sign out, here and for good. What was made with this sign-in stays: links, tokens and the sign-ins
+         *     of others.
+         */
         delete: operations["sign_out"];
     };
     "/api/sign-in/links": {
         /** Make a link that signs one person in, once, within a quarter of an hour. Send it to nobody else. */
         post: operations["make_sign_in_link"];
+    };
+    "/api/sign-ins": {
+        /**
+         * The live sign-ins, tokens and links: an administrator sees the tenant's, a person their own. The
+         *     latest 1,000.
+         */
+        get: operations["list_sign_ins"];
+        /**
+         * End all sign-ins, tokens and links of one user, and what was made from them. A person ends their
+         *     own, this one included; an administrator names the user.
+         */
+        delete: operations["end_sign_ins"];
+    };
+    "/api/sign-ins/{id}": {
+        /** End one sign-in, token or link, and what was made from it. */
+        delete: operations["end_sign_in"];
     };
     "/api/webhooks": {
         /** The tenant's webhooks, without their secrets. */
@@ -545,7 +569,7 @@ export interface paths {
         get: operations["healthz"];
     };
     "/readyz": {
-        /** The database answers and its schema is there. */
+        /** The database answers, its schema is there, and the server is not about to stop. */
         get: operations["readyz"];
     };
 }
@@ -610,6 +634,16 @@ export interface components {
             first: number;
             /** @description Whether they were kept: what is said incognito is not. */
             kept: boolean;
+        };
+        /**
+         * @description How far an export is trusted. One that is not comes in with the origin `import`, without consents or
+         *     confirmations, and its rules, orders and sensitive things wait for a yes.
+         */
+        ArchiveTrustView: {
+            /** @description Whether this server signed it for this user, and it has not been changed since. */
+            signed_here: boolean;
+            /** @description Whether it is taken in as it stands. */
+            trusted: boolean;
         };
         /** @description What one arm made of it. */
         ArmView: {
@@ -730,7 +764,7 @@ export interface components {
              * @example miss
              */
             cache: string;
-            /** @description What had to be done without: `embedder`, `reranker`, `database`. */
+            /** @description What had to be done without: `embedder`, `reranker`, `older_turns`, `database`. */
             degraded: string[];
             model?: string | null;
             took_ms: components["schemas"]["TookView"];
@@ -782,7 +816,10 @@ export interface components {
             name: string;
             /** @description The one user it is for; absent for all of the tenant's. */
             user?: string | null;
-            /** @description Of `read`, `write`, `propose`, `erase`, `admin`; `read`, `write` and `propose` if absent. */
+            /**
+             * @description Of `read`, `write`, `propose`, `erase`, `admin`, `chat`; `read`, `write` and `propose` if absent.
+             *     `chat` is using the models behind `/v1`.
+             */
             permissions?: string[] | null;
             /**
              * @description How far its words are trusted: `assistant` (the default), `user_said` for an application that
@@ -855,6 +892,11 @@ export interface components {
              * @description Until when it holds; until further notice if absent.
              */
             valid_until?: string | null;
+            /**
+             * @description The user's answer to `opt_in_needed`: keep this as a memory without a domain, although its
+             *     domain is not open. Counts only from the user.
+             */
+            keep_without_domain?: boolean;
         };
         /** @description A user to create. */
         CreateUser: {
@@ -1063,6 +1105,16 @@ export interface components {
              * @example 12 memories, 3 sessions, 410 turns, 422 embeddings
              */
             message: string;
+        };
+        /** @description How far the erasure of a user has come. */
+        ErasureProgress: {
+            erasure_id: string;
+            /** Format: date-time */
+            began_at: string;
+            /** @description Rows removed so far, by table. */
+            removed: {
+                [key: string]: number;
+            };
         };
         /** @description What a receipt says: what was erased, when and how much, and none of what it said. */
         ErasureReceipt: {
@@ -1758,6 +1810,8 @@ export interface components {
             candidates?: components["schemas"]["MemoryView"][];
             /** @description The operation that is in the way. */
             operation_id?: string | null;
+            /** @description The domain that the user would have to open first. */
+            domain?: string | null;
         };
         /** @description A domain of the tenant's own. */
         PutDomain: {
@@ -1831,6 +1885,7 @@ export interface components {
         /** @description Receipts, newest first. */
         Receipts: {
             data: components["schemas"]["SignedReceiptView"][];
+            running?: components["schemas"]["ErasureProgress"] | null;
         };
         /** @description What to send again: everything since a time, or one delivery. */
         ReplayWebhook: {
@@ -1932,7 +1987,7 @@ export interface components {
             timezone?: string | null;
             /**
              * Format: int64
-             * @description How long it may take, in milliseconds; 2,000 if absent. What is at hand then is the answer.
+             * @description How long it may take, in milliseconds; 2,000 if absent. What was confirmed by then is the answer.
              */
             deadline_ms?: number | null;
         };
@@ -1955,7 +2010,7 @@ export interface components {
         };
         /** @description What ended. */
         Revoked: {
-            /** @description The key and the tokens it had minted. */
+            /** @description The credential and everything that was made from it. */
             revoked: string[];
         };
         /** @description What was found. */
@@ -1965,7 +2020,7 @@ export interface components {
             sessions: components["schemas"]["FoundSession"][];
             /** @description The times the question speaks of. */
             times: components["schemas"]["TimeView"][];
-            /** @description What had to be done without: `embedder`, `reranker`. */
+            /** @description What had to be done without: `embedder`, `reranker`, `older_turns`. */
             degraded: string[];
             /** @description The model whose vectors were compared, if any were. */
             model?: string | null;
@@ -2108,6 +2163,28 @@ export interface components {
              */
             user?: string | null;
         };
+        /** @description A sign-in, a token or a link, without its secret. */
+        SignInEntry: {
+            id: string;
+            /**
+             * @description `sign_in` for a browser in the console, `token` for one that `POST /api/tokens` made, `link` for
+             *     a link that was not used yet.
+             * @example sign_in
+             */
+            kind: string;
+            user: string;
+            permissions: string[];
+            /** @description The id of the credential that made it; null if the command line did. */
+            made_by?: string | null;
+            /** Format: date-time */
+            created_at: string;
+            /** Format: date-time */
+            expires_at?: string | null;
+            /** Format: date-time */
+            last_used_at?: string | null;
+            /** @description Whether it is the one that asks. */
+            current: boolean;
+        };
         /** @description A link, shown this once. */
         SignInLink: {
             /**
@@ -2137,6 +2214,9 @@ export interface components {
             expires_at?: string | null;
             /** @description The server's own version. */
             version: string;
+        };
+        SignIns: {
+            data: components["schemas"]["SignInEntry"][];
         };
         /** @description A receipt that `quipu erase --verify` believes without asking a server. */
         SignedReceiptView: {
@@ -2236,6 +2316,7 @@ export interface components {
             operation_ids: string[];
             counts: components["schemas"]["CountsView"];
             estimate: components["schemas"]["EstimateView"];
+            archive?: components["schemas"]["ArchiveTrustView"] | null;
         };
         /** @description The tenant's policy. */
         TenantPolicyView: {
@@ -2314,6 +2395,11 @@ export interface components {
             recorded_at: string;
             /** @description What of it its sender did not write. */
             spans?: components["schemas"]["SpanView"][];
+            /**
+             * @description The domain that the turn speaks of, if the user has not opened it. `content` is hidden then; the
+             *     user can see it with `show_hidden=true`.
+             */
+            hidden_domain?: string | null;
         };
         Undo: {
             /** @example POST */
@@ -2345,6 +2431,16 @@ export interface components {
             valid_until?: string | null;
             session_id?: string | null;
             turn_ids?: string[];
+            /**
+             * @description What the user said, in their own words, in the session of `session_id`. An assistant needs
+             *     it to replace what the user stated; without it the change waits for the user.
+             */
+            quotations?: string[];
+            /**
+             * @description The user's answer to `opt_in_needed`: keep this as a memory without a domain, although its
+             *     domain is not open. Counts only from the user.
+             */
+            keep_without_domain?: boolean;
             content?: string | null;
             summary?: string | null;
             detail?: string | null;
@@ -2382,10 +2478,17 @@ export interface components {
         };
         /** @description What was removed with a user. */
         UserDeleted: {
+            /**
+             * @description `done`, or `running` while rows are left: the user is refused already, and the rest is removed
+             *     in the background.
+             * @example done
+             */
+            status: string;
+            erasure_id: string;
             removed: components["schemas"]["Counts"];
             /** @description Keys and tokens bound to the user that have ended. */
             credentials_ended: number;
-            receipt: components["schemas"]["SignedReceiptView"];
+            receipt?: components["schemas"]["SignedReceiptView"] | null;
         };
         /** @description A person whom memories are about. */
         UserView: {
@@ -2510,6 +2613,11 @@ export interface components {
              *     `domains/{name}.md`; `.quipu/base.jsonl` is what they were made from. Others are passed over.
              */
             files: components["schemas"]["VaultFile"][];
+            /**
+             * @description For a sync: trust a base that this server did not sign for this user, and bring memories back
+             *     with the origins and consents it names. Counts only from a person.
+             */
+            trust?: boolean;
         };
         /** @description What a sync would do. */
         VaultPlan: {
@@ -2518,6 +2626,11 @@ export interface components {
             restores: number;
             conflicts: components["schemas"]["VaultConflict"][];
             problems: components["schemas"]["VaultProblem"][];
+            /**
+             * @description Whether this server signed `.quipu/base.jsonl` for this user, and it has not been changed since.
+             *     What comes back from any other is an import.
+             */
+            base_signed: boolean;
         };
         /** @description A line that cannot be taken in. It stays as it is. */
         VaultProblem: {
@@ -2627,6 +2740,7 @@ export type AnswerView = components['schemas']['AnswerView'];
 export type AppendTurn = components['schemas']['AppendTurn'];
 export type AppendTurns = components['schemas']['AppendTurns'];
 export type AppendedTurns = components['schemas']['AppendedTurns'];
+export type ArchiveTrustView = components['schemas']['ArchiveTrustView'];
 export type ArmView = components['schemas']['ArmView'];
 export type BaselineView = components['schemas']['BaselineView'];
 export type Beacon = components['schemas']['Beacon'];
@@ -2666,6 +2780,7 @@ export type EditWebhook = components['schemas']['EditWebhook'];
 export type EpisodePage = components['schemas']['EpisodePage'];
 export type EpisodeView = components['schemas']['EpisodeView'];
 export type ErasurePreview = components['schemas']['ErasurePreview'];
+export type ErasureProgress = components['schemas']['ErasureProgress'];
 export type ErasureReceipt = components['schemas']['ErasureReceipt'];
 export type EstimateView = components['schemas']['EstimateView'];
 export type Evidence = components['schemas']['Evidence'];
@@ -2734,8 +2849,10 @@ export type SentenceView = components['schemas']['SentenceView'];
 export type SessionPage = components['schemas']['SessionPage'];
 export type SessionView = components['schemas']['SessionView'];
 export type SignIn = components['schemas']['SignIn'];
+export type SignInEntry = components['schemas']['SignInEntry'];
 export type SignInLink = components['schemas']['SignInLink'];
 export type SignInView = components['schemas']['SignInView'];
+export type SignIns = components['schemas']['SignIns'];
 export type SignedReceiptView = components['schemas']['SignedReceiptView'];
 export type SimilarView = components['schemas']['SimilarView'];
 export type SpanView = components['schemas']['SpanView'];
@@ -4034,6 +4151,8 @@ export interface operations {
                 limit?: number;
                 /** @description `next_cursor` of the page before. */
                 cursor?: string;
+                /** @description Also show what the user said about domains that are not open. Counts only from the user. */
+                show_hidden?: boolean;
             };
             header?: {
                 /** @description Whose memory it is about, by your own id; needed with a key for the whole tenant. */
@@ -4860,6 +4979,11 @@ export interface operations {
                 name?: string;
                 /** @description Only say what would become of it. */
                 dry_run?: boolean;
+                /**
+                 * @description Trust an export that this server did not sign for this user: keep its origins, consents, policy
+                 *     and log. Counts only from a person; from a key it changes nothing.
+                 */
+                trust?: boolean;
             };
             header?: {
                 /** @description Whose memory it is about, by your own id; needed with a key for the whole tenant. */
@@ -5475,6 +5599,14 @@ export interface operations {
                     "application/json": components["schemas"]["UserDeleted"];
                 };
             };
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UserDeleted"];
+                };
+            };
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -5715,6 +5847,84 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["SignInLink"];
+                };
+            };
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_sign_ins: {
+        parameters: {
+            query?: {
+                /** @description Only this user's. A person sees their own without it. */
+                user?: string;
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SignIns"];
+                };
+            };
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    end_sign_ins: {
+        parameters: {
+            query?: {
+                /** @description Only this user's. A person sees their own without it. */
+                user?: string;
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Revoked"];
+                };
+            };
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    end_sign_in: {
+        parameters: {
+            path: {
+                /** @description Its id, as listed */
+                id: string;
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Revoked"];
                 };
             };
             default: {

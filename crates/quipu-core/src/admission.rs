@@ -204,16 +204,23 @@ pub fn may_replace(writer: Writer, old: &Version, quoted: bool, policy: AgentPol
     }
 }
 
+/// What harms somebody who is given it all the same, in the languages that chats are mostly in.
+const DANGEROUS: [&str; 8] =
+    ["allerg", "alergi", "alérgi", "anaphyla", "intoleran", "celiac", "coeliac", "过敏"];
+
 /// Whether a memory waits for the user before an agent forgets it: a rule, something important, or
 /// something on which health or money may depend.
 pub fn is_protected(version: &Version) -> bool {
     let claim = &version.claim;
     let high_stakes = || {
         let domain = claim.domain.as_deref().is_some_and(|d| ["health", "finance"].contains(&d));
-        let sensitive = || Reading::of(&claim.content).sensitive();
-        let felt =
-            |s| matches!(s, Sensitive::Health | Sensitive::MentalHealth | Sensitive::Finance);
-        domain || sensitive().is_some_and(felt)
+        let lower = claim.content.to_lowercase();
+        let dangerous = DANGEROUS.iter().any(|word| lower.contains(word));
+        let felt = matches!(
+            Reading::of(&claim.content).sensitive(),
+            Some(Sensitive::Health | Sensitive::MentalHealth | Sensitive::Finance)
+        );
+        domain || dangerous || felt
     };
     claim.force == Force::Hard || claim.importance >= IMPORTANT || high_stakes()
 }

@@ -46,15 +46,18 @@ pub enum Permission {
     Erase,
     /// Users, keys, domains and tokens of the tenant.
     Admin,
+    /// Use the models behind the gateway, at the operator's cost.
+    Chat,
 }
 
 impl Permission {
-    pub const ALL: [Permission; 5] = [
+    pub const ALL: [Permission; 6] = [
         Permission::Read,
         Permission::Write,
         Permission::Propose,
         Permission::Erase,
         Permission::Admin,
+        Permission::Chat,
     ];
 
     pub fn as_str(self) -> &'static str {
@@ -64,6 +67,7 @@ impl Permission {
             Permission::Propose => "propose",
             Permission::Erase => "erase",
             Permission::Admin => "admin",
+            Permission::Chat => "chat",
         }
     }
 

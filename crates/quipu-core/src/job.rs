@@ -27,6 +27,31 @@ words!(
     }
 );
 words!(
+    /// What jobs run beside each other without waiting for each other: each lane has workers of its
+    /// own.
+    Lane {
+        Sessions = "sessions",
+        Learning = "learning",
+        Upkeep = "upkeep",
+        Webhooks = "webhooks",
+    }
+);
+
+impl JobKind {
+    /// The lane that jobs of this kind run in, as the database derives it too.
+    pub fn lane(self) -> Lane {
+        match self {
+            JobKind::Close => Lane::Sessions,
+            JobKind::Extract | JobKind::Title | JobKind::Compress | JobKind::Retell => {
+                Lane::Learning
+            }
+            JobKind::Upkeep => Lane::Upkeep,
+            JobKind::Deliver => Lane::Webhooks,
+        }
+    }
+}
+
+words!(
     /// Where a job stands. One that is done is gone.
     JobState { Waiting = "waiting", Running = "running", Dead = "dead" }
 );
@@ -76,12 +101,13 @@ pub fn wait_after(setback: Setback, attempts: i32, random: f64) -> Option<Signed
     Some(SignedDuration::from_secs_f64(longest * (0.5 + random.clamp(0.0, 1.0) / 2.0)))
 }
 
-/// When a user's upkeep is next due: between three and four in the morning, UTC, each user at a
-/// minute of their own, so that not everybody's comes at once.
+/// When a user's upkeep is next due: once a day, each user at a second of their own, so that the work
+/// is spread over the whole day.
 pub fn next_upkeep(user: UserId, now: Timestamp) -> Timestamp {
     const DAY: i64 = 24 * 3600;
-    let own = i64::try_from(user.uuid().as_u128() % 3600).unwrap_or(0);
-    let today = now.as_second().div_euclid(DAY) * DAY + 3 * 3600 + own;
+    // The id is a digest of the name, so its last bits are spread evenly.
+    let own = i64::try_from(user.uuid().as_u128() % 86_400).unwrap_or(0);
+    let today = now.as_second().div_euclid(DAY) * DAY + own;
     let next = if today > now.as_second() { today } else { today + DAY };
     Timestamp::from_second(next).unwrap_or(now)
 }
@@ -92,13 +118,19 @@ mod tests {
     use crate::id::TenantId;
 
     #[test]
-    fn upkeep_comes_once_a_night_at_a_users_own_minute() {
+    fn upkeep_comes_once_a_day_and_is_spread_over_it() {
         let now: Timestamp = "2026-03-01T12:00:00Z".parse().unwrap();
-        let user = |name| UserId::named(TenantId::named("t"), name);
-        let next = next_upkeep(user("a"), now);
-        assert!(next.to_string().starts_with("2026-03-02T03:"), "{next}");
-        assert_eq!(next_upkeep(user("a"), next).duration_since(next).as_hours(), 24);
-        assert_ne!(next, next_upkeep(user("b"), now));
+        let next = |name: &str| next_upkeep(UserId::named(TenantId::named("t"), name), now);
+        let first = next("0");
+        let again = next_upkeep(UserId::named(TenantId::named("t"), "0"), first);
+        assert_eq!(again.duration_since(first).as_hours(), 24);
+        let mut hours = [0; 24];
+        for user in 0..2_400 {
+            let wait = next(&user.to_string()).duration_since(now);
+            assert!(wait.is_positive() && wait.as_hours() <= 24);
+            hours[usize::try_from(wait.as_hours().min(23)).unwrap()] += 1;
+        }
+        assert!(hours.iter().all(|users| (50..200).contains(users)), "{hours:?}");
     }
 
     #[test]

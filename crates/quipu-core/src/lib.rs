@@ -33,6 +33,7 @@ pub mod learn;
 pub mod lifecycle;
 pub mod limits;
 pub mod link;
+pub mod masking;
 pub mod model;
 pub mod name;
 pub mod operation;
@@ -67,6 +68,7 @@ pub use id::{
 pub use job::{Job, JobKind, JobState};
 pub use lifecycle::{Status, status_of};
 pub use link::Link;
+pub use masking::MaskedTurns;
 pub use name::{Named, Names};
 pub use operation::{Operation, Verb};
 pub use origin::{Origin, Voice};

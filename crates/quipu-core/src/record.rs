@@ -494,7 +494,8 @@ mod tests {
         let import = Voice::stated(Origin::Import);
         assert_eq!(reject(&known, import, &mut stamp(9)), Err(Refusal::LessTrusted));
         let assistant = Voice::stated(Origin::Assistant);
-        assert!(reject(&known, assistant, &mut stamp(9)).is_ok());
+        assert_eq!(reject(&known, assistant, &mut stamp(9)), Err(Refusal::LessTrusted));
+        assert!(reject(&known, HUMAN, &mut stamp(9)).is_ok());
     }
 
     #[test]

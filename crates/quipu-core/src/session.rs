@@ -1,5 +1,5 @@
-//! Sessions and turns: the ground layer, what was said as it was said. Turns are appended and never
-//! rewritten.
+//! Sessions and turns: the ground layer, what was said as it was said, except that secrets
+//! are masked (see `masking`). Turns are appended and never rewritten.
 
 use jiff::SignedDuration;
 use serde::{Deserialize, Serialize};
@@ -239,6 +239,8 @@ pub struct Exchange {
     pub before: Option<String>,
     pub said: Vec<NewTurn>,
     pub answer: Option<NewTurn>,
+    /// The id by which the service that answered knows its answer, if it keeps it.
+    pub response: Option<String>,
 }
 
 impl Exchange {
@@ -276,6 +278,7 @@ mod tests {
             before: before.map(str::to_owned),
             said: said.iter().map(new).collect(),
             answer: (!answer.is_empty()).then(|| new(&(Role::Assistant, answer))),
+            response: None,
         }
     }
 

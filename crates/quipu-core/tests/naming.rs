@@ -1,19 +1,21 @@
 //! Holds the rules of `name` against PrecisionMemBench, if its fixtures are at hand.
 //!
-//! Set `QUIPU_EVAL_DATA` to the folder that holds `precisionmembench/`; without it there is
-//! nothing to check and the test passes. What belongs to the benchmark (which memories are looked
+//! Set `QUIPU_EVAL_DATA` to the folder that holds `precisionmembench/`; without it the test is
+//! skipped, or fails where the data is required. What belongs to the benchmark (which memories are looked
 //! at, and that a relation brings its participants) is decided here; what is named, by the crate.
 
 use std::collections::BTreeSet;
-use std::{env, fs, path::Path};
+use std::{fs, path::Path};
 
 use quipu_core::Names;
 use serde_json::Value;
 
+mod required_data;
+
 #[test]
 fn what_the_benchmark_names_is_found_and_nothing_else() {
-    let Ok(data) = env::var("QUIPU_EVAL_DATA") else { return };
-    let folder = Path::new(&data).join("precisionmembench/fixtures");
+    let Some(data) = required_data::folder("QUIPU_EVAL_DATA") else { return };
+    let folder = data.join("precisionmembench/fixtures");
     let beliefs = read(&folder.join("beliefs.seed.json"));
     let cases = read(&folder.join("retrieval.cases.json"));
     let mut checked = 0;

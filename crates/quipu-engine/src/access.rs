@@ -10,11 +10,12 @@ use quipu_core::secret::{self, Prefix};
 use quipu_core::{Caller, Origin, Permission, TenantId, Timestamp, UserId};
 use quipu_store::credential::{self, Credential, CredentialKind};
 use quipu_store::{Directory, directory};
+use ring::hmac;
 
 use crate::Engine;
 use crate::error::{Error, Result};
 
-pub use quipu_store::credential::Credential as KeyRecord;
+pub use quipu_store::credential::{Credential as KeyRecord, CredentialKind as RecordKind};
 
 /// The longest a token may live, and how long it lives unless it says less.
 pub const TOKEN_MINUTES: i64 = 15;
@@ -45,24 +46,37 @@ pub struct NewToken<'t> {
     pub page: Option<&'t str>,
 }
 
+/// How many sign-ins are listed.
+pub const SIGN_INS_LISTED: usize = 1_000;
+/// How many expired credentials are removed by one statement.
+const SWEEP_BATCH: usize = 5_000;
+
 /// A credential that ends by itself, to be made.
 struct Passing<'p> {
     kind: CredentialKind,
     user: &'p str,
     permissions: &'p [Permission],
     minted_by: Option<&'p str>,
+    /// The first credential of the chain that leads to this one.
+    root: Option<&'p str>,
     page: Option<&'p str>,
     name: &'p str,
     lasts: SignedDuration,
 }
 
 impl<'p> Passing<'p> {
-    fn sign_in(user: &'p str, permissions: &'p [Permission], minted_by: Option<&'p str>) -> Self {
+    fn sign_in(
+        user: &'p str,
+        permissions: &'p [Permission],
+        minted_by: Option<&'p str>,
+        root: Option<&'p str>,
+    ) -> Self {
         Self {
             kind: CredentialKind::SignIn,
             user,
             permissions,
             minted_by,
+            root,
             page: None,
             name: "signed in to the console",
             lasts: SignedDuration::from_hours(24 * SIGN_IN_DAYS),
@@ -105,8 +119,10 @@ pub struct Admitted {
     /// The one page its requests may come from.
     pub page: Option<String>,
     pub key_id: String,
-    /// The key by whose right it was made.
+    /// The credential by whose right it was made.
     pub minted_by: Option<String>,
+    /// The first credential of the chain it was made from.
+    pub root: Option<String>,
     pub permissions: Vec<Permission>,
     pub origin: Origin,
     pub expires_at: Option<Timestamp>,
@@ -115,6 +131,11 @@ pub struct Admitted {
 impl Admitted {
     pub fn may(&self, permission: Permission) -> bool {
         self.permissions.contains(&permission)
+    }
+
+    /// The credential that ends whatever is made with this one.
+    fn root(&self) -> &str {
+        self.root.as_deref().unwrap_or(&self.key_id)
     }
 
     /// The caller for a request about the user called `name`.
@@ -152,10 +173,20 @@ impl Engine {
             page: kept.page,
             key_id: kept.key_id,
             minted_by: kept.minted_by,
+            root: kept.root,
             permissions: kept.permissions,
             origin: kept.origin,
             expires_at: kept.expires_at,
         })
+    }
+
+    /// A code for a text that only this installation can make, to know it again when it comes back
+    /// from a client.
+    pub async fn seal(&self, text: &str) -> Result<String> {
+        let seed = self.store.signing_seed().await?;
+        let key = hmac::Key::new(hmac::HMAC_SHA256, &seed);
+        let code = hmac::sign(&key, format!("seal\n{text}").as_bytes());
+        Ok(code.as_ref().iter().map(|byte| format!("{byte:02x}")).collect())
     }
 
     /// Notes that a credential was used. Called now and then, not on every request.
@@ -204,6 +235,7 @@ impl Engine {
             permissions: new.permissions,
             origin: new.origin,
             minted_by: None,
+            root: None,
             page: None,
             created_at: now,
             expires_at: new.expires_at,
@@ -244,6 +276,7 @@ impl Engine {
             user: new.user,
             permissions: new.permissions,
             minted_by: Some(&by.key_id),
+            root: Some(by.root()),
             page: new.page,
             name: &name,
             lasts: SignedDuration::from_mins(new.minutes),
@@ -251,11 +284,12 @@ impl Engine {
         self.issue(by.tenant, passing, random, now).await
     }
 
-    /// Makes a link that lets the browser of the user called `user` in, once, to do so much there.
+    /// Makes a link that lets the browser of the user called `user` in, once, to do so much there. It
+    /// is made with a credential, or by an operator at the command line.
     pub async fn make_link(
         &self,
         tenant: TenantId,
-        by: Option<&str>,
+        by: Option<&Admitted>,
         user: &str,
         permissions: &[Permission],
         random: &[u8; 32],
@@ -265,7 +299,8 @@ impl Engine {
             kind: CredentialKind::Link,
             user,
             permissions,
-            minted_by: by,
+            minted_by: by.map(|by| by.key_id.as_str()),
+            root: by.map(Admitted::root),
             page: None,
             name: "link to sign in with",
             lasts: SignedDuration::from_mins(LINK_MINUTES),
@@ -273,8 +308,8 @@ impl Engine {
         self.issue(tenant, passing, random, now).await
     }
 
-    /// Signs the user called `user` in, by the right of somebody who may mint tokens. Whoever is signed
-    /// in already passes their own right on.
+    /// Signs the user called `user` in, by the right of a credential that may mint tokens. A sign-in
+    /// that switches to another user passes its own right on, and ends.
     pub async fn sign_in(
         &self,
         by: &Admitted,
@@ -283,8 +318,16 @@ impl Engine {
         now: Timestamp,
     ) -> Result<Issued> {
         let right = if by.signed_in { by.minted_by.as_deref() } else { Some(by.key_id.as_str()) };
-        let passing = Passing::sign_in(user, &by.permissions, right);
-        self.issue(by.tenant, passing, random, now).await
+        // What a sign-in from the command line makes ends with that one, unless it took its place.
+        let root = if by.signed_in { by.root.as_deref() } else { Some(by.root()) };
+        let passing = Passing::sign_in(user, &by.permissions, right, root);
+        let directory = self.store.directory(by.tenant).await?;
+        let issued = insert(&directory, passing, random, now).await?;
+        if by.signed_in {
+            credential::end_one(&directory, &by.key_id, now).await?;
+        }
+        directory.commit().await?;
+        Ok(issued)
     }
 
     /// Makes sure that the person somebody comes in for is not gone.
@@ -292,7 +335,8 @@ impl Engine {
         self.reading(caller, now).await.map(drop)
     }
 
-    /// Signs in whoever brings a link that nobody has brought before.
+    /// Signs in whoever brings a link that was not used before. Using the link and making the sign-in
+    /// are one transaction: a link that was used up always let somebody in.
     pub async fn follow_link(
         &self,
         presented: &str,
@@ -306,10 +350,12 @@ impl Engine {
         let hash = &presented.secret_hash;
         let link = credential::spend_link(&directory, &presented.key_id, hash, now).await?;
         let link = link.ok_or_else(refused)?;
-        directory.commit().await?;
         let (_, user) = link.user.ok_or_else(refused)?;
-        let passing = Passing::sign_in(&user, &link.permissions, link.minted_by.as_deref());
-        self.issue(link.tenant, passing, random, now).await
+        let (by, root) = (link.minted_by.as_deref(), link.root.as_deref());
+        let passing = Passing::sign_in(&user, &link.permissions, by, root);
+        let issued = insert(&directory, passing, random, now).await?;
+        directory.commit().await?;
+        Ok(issued)
     }
 
     /// Makes a credential that ends by itself, for one person.
@@ -320,30 +366,10 @@ impl Engine {
         random: &[u8; 32],
         now: Timestamp,
     ) -> Result<Issued> {
-        check_name("user", new.user)?;
-        let id = UserId::named(tenant, new.user);
-        let (text, kept) = secret::print(prefix_of(new.kind), random);
-        let record = Credential {
-            key_id: kept.key_id,
-            tenant,
-            user: Some((id, new.user.to_owned())),
-            kind: new.kind,
-            name: new.name.to_owned(),
-            secret_hash: kept.secret_hash.to_vec(),
-            permissions: new.permissions.to_vec(),
-            origin: Origin::UserSaid,
-            minted_by: new.minted_by.map(str::to_owned),
-            page: new.page.map(str::to_owned),
-            created_at: now,
-            expires_at: Some(now + new.lasts),
-            revoked_at: None,
-            last_used_at: None,
-        };
         let directory = self.store.directory(tenant).await?;
-        refuse_the_gone(&directory, id, now).await?;
-        credential::insert(&directory, &record).await?;
+        let issued = insert(&directory, new, random, now).await?;
         directory.commit().await?;
-        Ok(Issued { text, record })
+        Ok(issued)
     }
 
     pub async fn keys(&self, tenant: TenantId) -> Result<Vec<KeyRecord>> {
@@ -351,7 +377,18 @@ impl Engine {
         Ok(credential::keys(&directory).await?)
     }
 
-    /// Revokes a key and the tokens it minted; says which credentials that were.
+    /// The live tokens, links and sign-ins of a tenant, or of one of its users, the latest first.
+    pub async fn sign_ins(
+        &self,
+        tenant: TenantId,
+        user: Option<UserId>,
+        now: Timestamp,
+    ) -> Result<Vec<KeyRecord>> {
+        let directory = self.store.directory(tenant).await?;
+        Ok(credential::sign_ins(&directory, user, None, now, SIGN_INS_LISTED as i64).await?)
+    }
+
+    /// Revokes a credential and everything that was made from it; says which credentials that were.
     pub async fn revoke(
         &self,
         tenant: TenantId,
@@ -366,6 +403,87 @@ impl Engine {
         directory.commit().await?;
         Ok(revoked)
     }
+
+    /// Ends live tokens, links and sign-ins, and everything that was made from them: the one with this
+    /// id, or all; of one user, or of the whole tenant. Says which credentials that were.
+    pub async fn end_sign_ins(
+        &self,
+        tenant: TenantId,
+        user: Option<UserId>,
+        id: Option<&str>,
+        now: Timestamp,
+    ) -> Result<Vec<String>> {
+        let directory = self.store.directory(tenant).await?;
+        let mut ended = Vec::new();
+        loop {
+            let listed = SIGN_INS_LISTED as i64;
+            let live = credential::sign_ins(&directory, user, id, now, listed).await?;
+            let before = ended.len();
+            for one in &live {
+                ended.extend(credential::revoke(&directory, &one.key_id, now).await?);
+            }
+            if ended.len() == before || id.is_some() {
+                break;
+            }
+        }
+        if ended.is_empty() && id.is_some() {
+            return Err(Error::KeyNotFound);
+        }
+        directory.commit().await?;
+        Ok(ended)
+    }
+
+    /// Signs out: ends this sign-in and nothing that was made with it.
+    pub async fn sign_out(&self, tenant: TenantId, key_id: &str, now: Timestamp) -> Result<()> {
+        let directory = self.store.directory(tenant).await?;
+        credential::end_one(&directory, key_id, now).await?;
+        Ok(directory.commit().await?)
+    }
+
+    /// Removes the tokens, links and sign-ins of all tenants that ended more than a day ago; says how
+    /// many.
+    pub async fn sweep_credentials(&self) -> Result<usize> {
+        let mut removed = 0;
+        loop {
+            let batch = self.store.sweep_credentials(SWEEP_BATCH as i64).await?;
+            removed += batch;
+            if batch < SWEEP_BATCH {
+                return Ok(removed);
+            }
+        }
+    }
+}
+
+/// Inserts a credential that ends by itself, for one person.
+async fn insert(
+    directory: &Directory,
+    new: Passing<'_>,
+    random: &[u8; 32],
+    now: Timestamp,
+) -> Result<Issued> {
+    check_name("user", new.user)?;
+    let id = UserId::named(directory.tenant(), new.user);
+    let (text, kept) = secret::print(prefix_of(new.kind), random);
+    let record = Credential {
+        key_id: kept.key_id,
+        tenant: directory.tenant(),
+        user: Some((id, new.user.to_owned())),
+        kind: new.kind,
+        name: new.name.to_owned(),
+        secret_hash: kept.secret_hash.to_vec(),
+        permissions: new.permissions.to_vec(),
+        origin: Origin::UserSaid,
+        minted_by: new.minted_by.map(str::to_owned),
+        root: new.root.map(str::to_owned),
+        page: new.page.map(str::to_owned),
+        created_at: now,
+        expires_at: Some(now + new.lasts),
+        revoked_at: None,
+        last_used_at: None,
+    };
+    refuse_the_gone(directory, id, now).await?;
+    credential::insert(directory, &record).await?;
+    Ok(Issued { text, record })
 }
 
 /// No credential is made for a user who has been deleted: it would come alive with the next one of

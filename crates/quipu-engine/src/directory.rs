@@ -6,7 +6,7 @@ use quipu_core::{Caller, CallerKind, Domain, Refusal, TenantId, Timestamp, UserI
 use quipu_store::directory::User;
 use quipu_store::health::Counts;
 use quipu_store::passage::{self, Change};
-use quipu_store::{Batch, Scope, context, directory, domain, health};
+use quipu_store::{Batch, Scope, context, directory, domain, erasure, health};
 
 use crate::Engine;
 use crate::access::check_name;
@@ -38,10 +38,15 @@ impl Engine {
         }
         let ends = minutes.map(|minutes| now + SignedDuration::from_mins(minutes));
         let id = UserId::named(tenant, name);
-        let list = self.store.directory(tenant).await?;
-        directory::create_user(&list, id, name, ends, now).await?;
-        let user = directory::find_user(&list, id).await?.ok_or(Error::UserNotFound)?;
-        list.commit().await?;
+        // Under the user's lock, as the mark of an erasure is: rows that are still to be removed must
+        // not become those of the new user.
+        let scope = self.store.write(tenant, id).await?;
+        if erasure::unfinished(&scope).await?.is_some() {
+            return Err(quipu_store::Error::Unavailable("the user is being erased".into()).into());
+        }
+        directory::create_user(&scope, name, ends, now).await?;
+        let user = directory::me(&scope).await?.ok_or(Error::UserNotFound)?;
+        scope.commit().await?;
         Ok(user)
     }
 
@@ -137,7 +142,6 @@ impl Engine {
         scope.run(&batch).await?;
         let opened = domain::opened(&scope).await?;
         scope.commit().await?;
-        self.forget_given(caller.user);
         let since = opened.into_iter().find(|(open, _)| open == name).map(|(_, at)| at);
         Ok(DomainView { domain, opted_in_at: since })
     }

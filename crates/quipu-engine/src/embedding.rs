@@ -9,6 +9,7 @@ use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex};
 
 use jiff::SignedDuration;
+use quipu_core::context::tokens;
 use quipu_core::model::{Embedder, EmbeddingModel, ModelError};
 use quipu_core::recall::passage::{self as core_passage, Kind, Passage};
 use quipu_core::{FactId, TenantId, Timestamp, UserId, VersionId};
@@ -18,6 +19,7 @@ use quipu_store::{Batch, Scope, recallable, session};
 use uuid::Uuid;
 
 use crate::Engine;
+use crate::cpu::LARGE_TEXT_CHARS;
 use crate::error::{Error, Result};
 
 /// How many passages are embedded at a time. What is done is kept, so a stop loses one such batch.
@@ -42,6 +44,11 @@ impl Embedding {
         let held = self.in_use.lock().ok()?;
         let (at, model) = held.as_ref()?;
         (now.duration_since(*at).abs() < BELIEVED).then(|| model.clone())
+    }
+
+    /// The model that was in use when it was last asked for, however long ago that was.
+    pub(crate) fn last_known(&self) -> Option<Option<EmbeddingModel>> {
+        self.in_use.lock().ok()?.as_ref().map(|(_, model)| model.clone())
     }
 
     pub(crate) fn believe(&self, model: Option<&EmbeddingModel>, now: Timestamp) {
@@ -157,6 +164,13 @@ impl Engine {
         };
         let vectors = embedder.embed(texts).await.map_err(Error::Model)?;
         Ok(Some((embedder.model().name.clone(), vectors)))
+    }
+
+    /// How many tokens these texts take in a prompt.
+    pub async fn count_tokens(&self, texts: Vec<String>) -> Result<usize> {
+        let large = texts.iter().map(String::len).sum::<usize>() > LARGE_TEXT_CHARS;
+        let count = move || texts.iter().map(|text| tokens::count(text)).sum();
+        self.cpu.run_if(large, count).await
     }
 
     /// The embedder of a model that embeddings were made with. One that has come back in another size

@@ -2,13 +2,17 @@
 //! What fails is tried again after a while, and given up where a person can see it and have it
 //! retried.
 
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
 use jiff::SignedDuration;
+pub use quipu_core::job::Lane;
 use quipu_core::job::{Setback, next_upkeep, wait_after};
 use quipu_core::learn::prompt;
 use quipu_core::limits::{CANDIDATE_DAYS, EXPIRED_DAYS, IDEMPOTENCY_DAYS, TRASH_DAYS, USAGE_DAYS};
 use quipu_core::time::micros;
-use quipu_core::{Caller, CallerKind, Job, JobId, JobKind, Origin, Timestamp, Voice};
-use quipu_store::job::{self, Claimed, Oldest};
+use quipu_core::{Caller, CallerKind, Job, JobId, JobKind, Origin, TenantId, Timestamp, Voice};
+use quipu_store::job::{self, ClaimRequest, Claimed, Oldest};
 use quipu_store::{Batch, directory, session};
 
 use crate::chat::Unanswered;
@@ -26,6 +30,63 @@ pub enum Worked {
     PutOff(JobKind, String),
     /// It was tried often enough.
     GivenUp(JobKind, String),
+}
+
+/// The jobs that this process runs: how many of each tenant, and whose turn was last, by lane.
+#[derive(Debug, Default)]
+pub(crate) struct Running(Mutex<HashMap<Lane, LaneState>>);
+
+#[derive(Debug, Default)]
+struct LaneState {
+    after: Option<TenantId>,
+    jobs: HashMap<TenantId, usize>,
+}
+
+impl Running {
+    fn with<T>(&self, lane: Lane, act: impl FnOnce(&mut LaneState) -> T) -> T {
+        let mut lanes = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        act(lanes.entry(lane).or_default())
+    }
+
+    /// Whose turn was last, and which tenants have `most` jobs running.
+    fn before_claim(&self, lane: Lane, most: usize) -> (Option<TenantId>, Vec<TenantId>) {
+        self.with(lane, |state| {
+            let full = state.jobs.iter().filter(|(_, jobs)| **jobs >= most);
+            (state.after, full.map(|(tenant, _)| *tenant).collect())
+        })
+    }
+
+    fn begin(&self, lane: Lane, tenant: TenantId) {
+        self.with(lane, |state| {
+            state.after = Some(tenant);
+            *state.jobs.entry(tenant).or_default() += 1;
+        });
+    }
+
+    fn end(&self, lane: Lane, tenant: TenantId) {
+        self.with(lane, |state| {
+            if let Some(jobs) = state.jobs.get_mut(&tenant) {
+                *jobs -= 1;
+                if *jobs == 0 {
+                    state.jobs.remove(&tenant);
+                }
+            }
+        });
+    }
+}
+
+/// A job that this process has taken on. It counts as running until this is dropped.
+#[derive(Debug)]
+pub struct Assigned {
+    claimed: Claimed,
+    running: Arc<Running>,
+    lane: Lane,
+}
+
+impl Drop for Assigned {
+    fn drop(&mut self) {
+        self.running.end(self.lane, self.claimed.tenant);
+    }
 }
 
 /// When the next of what is kept has had its time.
@@ -82,20 +143,52 @@ impl Failed {
 }
 
 impl Engine {
-    /// Takes on one job that is due and does it. Says what it did; whoever calls asks again.
+    /// Takes on one job that is due, of any lane, and does it. Says what it did; whoever calls asks
+    /// again.
     pub async fn work(&self, worker: &str, moment: Moment) -> Result<Worked> {
-        let Some(claimed) = self.store.claim_job(worker, micros(moment.now)).await? else {
-            return Ok(Worked::Nothing);
-        };
+        for lane in Lane::ALL {
+            if let Some(assigned) = self.claim(*lane, worker, usize::MAX, moment.now).await? {
+                return self.perform_assigned(assigned, moment).await;
+            }
+        }
+        Ok(Worked::Nothing)
+    }
+
+    /// Takes on one due job of a lane, for one of so many workers that this process has for the lane.
+    /// One tenant has at most all of them but one while other tenants have jobs in the lane.
+    pub async fn claim(
+        &self,
+        lane: Lane,
+        worker: &str,
+        workers: usize,
+        now: Timestamp,
+    ) -> Result<Option<Assigned>> {
+        // A server without a chat model leaves its jobs to one that has a model.
+        if lane == Lane::Learning && !self.has_chat() {
+            return Ok(None);
+        }
+        let most = workers.saturating_sub(1).max(1);
+        let (after, full) = self.running.before_claim(lane, most);
+        let request = ClaimRequest { lane, worker, after, full: &full };
+        let claimed = self.store.claim_in_lane(&request, micros(now)).await?;
+        Ok(claimed.map(|claimed| {
+            self.running.begin(lane, claimed.tenant);
+            Assigned { claimed, running: self.running.clone(), lane }
+        }))
+    }
+
+    /// Does a job that was taken on.
+    pub async fn perform_assigned(&self, assigned: Assigned, moment: Moment) -> Result<Worked> {
+        let claimed = &assigned.claimed;
         // Whoever fails says so. One that was begun this often and never ended takes its worker down.
         if wait_after(Setback::Passing, claimed.attempts - 1, 0.0).is_none() {
             let reason = "it was begun again and again, and never ended".to_owned();
             let failed = Failed { setback: Setback::Faulty, reason, not_before: None };
-            return self.put_off(&claimed, failed, moment).await;
+            return self.put_off(claimed, failed, moment).await;
         }
-        match self.perform(&claimed, moment).await {
+        match self.perform(claimed, moment).await {
             Ok(()) => Ok(Worked::Done(claimed.kind)),
-            Err(failed) => self.put_off(&claimed, failed, moment).await,
+            Err(failed) => self.put_off(claimed, failed, moment).await,
         }
     }
 

@@ -22,6 +22,7 @@ mod closed_domains;
 pub mod cluster;
 pub mod consolidate;
 pub mod context;
+mod cpu;
 pub mod directory;
 pub mod embedding;
 pub mod erasure;
@@ -36,6 +37,7 @@ pub mod policy;
 pub mod portrait;
 pub mod recall;
 pub mod sessions;
+mod signing;
 pub mod state;
 pub mod vault;
 pub mod webhooks;
@@ -44,24 +46,21 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use quipu_core::model::{Models, NoModels};
-use quipu_core::{Caller, Policy, Timestamp, UserId, VersionId};
+use quipu_core::{Caller, Policy, Timestamp, VersionId};
 use quipu_store::Store;
 
+use cpu::CpuPool;
 use embedding::Embedding;
-use erasure::{Journal, Signer};
+use erasure::Journal;
 use events::Listeners;
-use moka::sync::Cache;
-use recall::{Minds, Questions, Recalls};
+use recall::{Minds, PointGate, Questions, Recalls};
+use signing::Signer;
 use tokio::sync::{OnceCell, Semaphore};
 use webhooks::Courier;
 
 pub use error::{Error, Fault, Result};
 pub use quipu_store::health::{Backlog, Health};
-pub use quipu_store::{Connect, Migration};
-
-/// The baselines that were last given here, by user, session and wishes: what is at hand when nothing
-/// else is.
-type GivenBaselines = Cache<(UserId, Option<String>, String), Arc<context::Part>>;
+pub use quipu_store::{Connect, Migration, PoolSizes};
 
 /// A handle on the record. Cheap to clone.
 #[derive(Clone)]
@@ -72,8 +71,13 @@ pub struct Engine {
     minds: Arc<Minds>,
     questions: Questions,
     recalls: Recalls,
-    given: GivenBaselines,
+    /// Limits how many indexes of points in the past are built at a time.
+    points: PointGate,
+    cpu: CpuPool,
     ticks: fn() -> u64,
+    /// The server's clock, read once a write holds its user's lock. Without one, the time of the
+    /// request counts.
+    clock: Option<fn() -> Timestamp>,
     policy: Policy,
     /// Where erasures are written down so that no backup brings back what they removed.
     journal: Option<Arc<Journal>>,
@@ -85,6 +89,7 @@ pub struct Engine {
     noting: Arc<Semaphore>,
     /// Who carries letters to webhooks, if anybody does.
     courier: Option<Courier>,
+    running: Arc<jobs::Running>,
 }
 
 /// When a call happens, and sixteen random bytes for the ids it will draw.
@@ -120,15 +125,22 @@ impl Request {
 impl Engine {
     /// Connects lazily: a server can start while its database is away.
     pub fn connect(connect: &Connect) -> Result<Self> {
+        Self::connect_with(connect, PoolSizes::default())
+    }
+
+    /// The same, with pools of these sizes beside the one for requests.
+    pub fn connect_with(connect: &Connect, sizes: PoolSizes) -> Result<Self> {
         Ok(Self {
-            store: Store::connect(connect)?,
+            store: Store::connect_with(connect, sizes)?,
             models: Arc::new(NoModels),
             embedding: Arc::default(),
             minds: Arc::default(),
             questions: recall::questions(),
             recalls: recall::recalls(),
-            given: Cache::builder().max_capacity(10_000).support_invalidation_closures().build(),
+            points: PointGate::default(),
+            cpu: CpuPool::default(),
             ticks: || 0,
+            clock: None,
             policy: Policy::default(),
             journal: None,
             signer: Arc::default(),
@@ -136,14 +148,35 @@ impl Engine {
             listeners: Listeners::default(),
             noting: Arc::new(Semaphore::new(context::NOTES_AT_ONCE)),
             courier: None,
+            running: Arc::default(),
         })
     }
 
-    /// The same engine, keeping at most so many bytes of users' indexes between requests.
+    /// The same engine for work that no request waits for: it uses the background's connections.
     #[must_use]
-    pub fn with_index_bytes(mut self, bytes: u64) -> Self {
-        self.minds = Arc::new(Minds::within(bytes));
+    pub fn in_background(&self) -> Self {
+        Self { store: self.store.in_background(), ..self.clone() }
+    }
+
+    /// The same engine, caching at most `bytes` of users' indexes between requests, each of at most
+    /// `passages` passages.
+    #[must_use]
+    pub fn with_index_limits(mut self, bytes: u64, passages: usize) -> Self {
+        self.minds = Arc::new(Minds::within(bytes, passages));
         self
+    }
+
+    /// The same engine with the server's clock, by which writes are stamped once they hold their
+    /// user's lock.
+    #[must_use]
+    pub fn with_clock(mut self, clock: fn() -> Timestamp) -> Self {
+        self.clock = Some(clock);
+        self
+    }
+
+    /// The time now, for a request that came in at `moment` and may have waited since.
+    pub(crate) fn now_after(&self, moment: Moment) -> Timestamp {
+        self.clock.map_or(moment.now, |clock| clock().max(moment.now))
     }
 
     /// The same engine with a clock to time its own work by, in microseconds.
@@ -183,14 +216,6 @@ impl Engine {
         self
     }
 
-    /// Puts away every baseline that is at hand for a user: something in them may have been taken
-    /// back, and must not come out again when the database is away.
-    pub(crate) fn forget_given(&self, user: UserId) {
-        if self.given.invalidate_entries_if(move |(of, ..), _| *of == user).is_err() {
-            self.given.invalidate_all();
-        }
-    }
-
     pub async fn health(&self) -> Result<Health> {
         Ok(self.store.health().await?)
     }
@@ -198,6 +223,11 @@ impl Engine {
     /// What is behind, over all users.
     pub async fn backlog(&self, now: Timestamp) -> Result<Backlog> {
         Ok(self.store.backlog(now).await?)
+    }
+
+    /// The migrations of this build that the schema lacks.
+    pub async fn missing_migrations(&self) -> Result<Vec<String>> {
+        Ok(self.store.missing_migrations().await?)
     }
 
     pub async fn is_ready(&self) -> bool {

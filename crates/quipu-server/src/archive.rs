@@ -16,9 +16,15 @@ use sha2::{Digest, Sha256};
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipArchive, ZipWriter};
 
-/// How many bytes the files of an export may have together once they are unpacked. A small ZIP can
-/// unfold to any size.
+/// How many bytes the files of an export may have together once they are unpacked, where the command
+/// line checks one. A server has a smaller limit of its own.
 pub const UNPACKED_BYTES: u64 = 512 * 1024 * 1024;
+/// A file that unpacks to more than so many times its packed size was made to do harm.
+const MAX_RATIO: u64 = 200;
+/// A file up to this size may have any ratio.
+const RATIO_FREE_BYTES: u64 = 1024 * 1024;
+/// How many lines one file may have.
+const MAX_LINES: u64 = 500_000;
 /// How many files it may have.
 const FILES: usize = 10_000;
 
@@ -99,6 +105,9 @@ pub async fn pack(engine: &Engine, caller: &Caller, now: Timestamp) -> anyhow::R
     packing.json(archive::DOMAINS, &export.domains().await?)?;
     packing.close();
     let manifest = Manifest::of(now, state, std::mem::take(&mut packing.files));
+    // The transaction of the export is done with; signing may need a connection of its own.
+    drop(export);
+    let manifest = engine.sign_manifest(caller.tenant, caller.user, manifest).await?;
     packing.json(MANIFEST, &manifest)?;
     let mut file = packing.zip.finish()?.into_inner().map_err(|error| error.into_error())?;
     file.seek(SeekFrom::Start(0))?;
@@ -158,26 +167,32 @@ async fn pack_rows(packing: &mut Packing, export: &Export) -> anyhow::Result<()>
 pub struct Opened<R> {
     zip: ZipArchive<R>,
     pub manifest: Manifest,
+    unpacked_bytes: u64,
 }
 
 impl<R: Read + Seek> Opened<R> {
-    /// Opens an export and checks every file of it. What differs from the manifest is said, not read.
-    pub fn check(from: R) -> anyhow::Result<Self> {
+    /// Opens an export of at most so many bytes and checks every file of it. What differs from the
+    /// manifest is reported, not read.
+    pub fn check(from: R, max_bytes: u64) -> anyhow::Result<Self> {
         let mut zip = ZipArchive::new(from).context("this is not a ZIP that can be read")?;
         ensure!(zip.len() <= FILES, "more than {FILES} files");
-        let mut left = UNPACKED_BYTES;
+        let mut left = max_bytes;
         let mut found = BTreeMap::new();
         let mut manifest = None;
         for index in 0..zip.len() {
             let mut file = zip.by_index(index).context("a file in it cannot be read")?;
             let name = file.name().context("a file in it has no name")?.into_owned();
             if name == MANIFEST {
+                ensure!(manifest.is_none(), "{name} is there twice");
                 let text = read(&mut file, &mut left)?;
                 let read = serde_json::from_slice::<Manifest>(&text);
                 manifest = Some(read.context("manifest.json cannot be read")?);
                 continue;
             }
+            let packed = file.compressed_size();
             let sum = sum_of(&mut file, &mut left).with_context(|| format!("in {name}"))?;
+            ensure!(is_plausible(sum.bytes, packed), "{name} unpacks to too much");
+            ensure!(sum.lines <= MAX_LINES, "{name} has more than {MAX_LINES} lines");
             ensure!(found.insert(name.clone(), sum).is_none(), "{name} is there twice");
         }
         let Some(manifest) = manifest else {
@@ -185,7 +200,12 @@ impl<R: Read + Seek> Opened<R> {
         };
         let faults = manifest.differences(&found);
         ensure!(faults.is_empty(), "{}", faults.join("; "));
-        Ok(Self { zip, manifest })
+        Ok(Self { zip, manifest, unpacked_bytes: max_bytes - left })
+    }
+
+    /// How many bytes its files have together once they are unpacked.
+    pub fn unpacked_bytes(&self) -> u64 {
+        self.unpacked_bytes
     }
 
     /// Everything that can be taken in again.
@@ -204,7 +224,7 @@ impl<R: Read + Seek> Opened<R> {
         let policy = serde_json::from_slice(&self.read(archive::POLICY)?).context("policy.json")?;
         let domains =
             serde_json::from_slice(&self.read(archive::DOMAINS)?).context("domains.json")?;
-        Ok(Archive { contents, usage, policy, domains })
+        Ok(Archive { contents, usage, policy, domains, manifest: Some(self.manifest) })
     }
 
     fn lines<T: DeserializeOwned>(&mut self, name: &str) -> anyhow::Result<Vec<T>> {
@@ -217,7 +237,7 @@ impl<R: Read + Seek> Opened<R> {
     /// The bytes of a file; none if it is not there.
     pub fn read(&mut self, name: &str) -> anyhow::Result<Vec<u8>> {
         let Ok(mut file) = self.zip.by_name(name) else { return Ok(Vec::new()) };
-        read(&mut file, &mut { UNPACKED_BYTES })
+        read(&mut file, &mut { self.unpacked_bytes })
     }
 }
 
@@ -229,10 +249,15 @@ pub fn read(file: &mut impl Read, left: &mut u64) -> anyhow::Result<Vec<u8>> {
     Ok(bytes)
 }
 
+/// Whether a file of so many bytes can have been packed into so few by an export.
+fn is_plausible(unpacked: u64, packed: u64) -> bool {
+    unpacked <= RATIO_FREE_BYTES || unpacked <= packed.saturating_mul(MAX_RATIO)
+}
+
 fn spend(left: &mut u64, count: u64) -> anyhow::Result<()> {
     match left.checked_sub(count) {
         Some(rest) => *left = rest,
-        None => bail!("it unfolds to more than {} MB", UNPACKED_BYTES / 1024 / 1024),
+        None => bail!("it unpacks to more than is allowed"),
     }
     Ok(())
 }
@@ -264,6 +289,13 @@ pub fn hex(bytes: &[u8]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_archive_with_an_implausible_ratio_is_refused() {
+        assert!(is_plausible(900_000, 10));
+        assert!(is_plausible(100 << 20, 1 << 20));
+        assert!(!is_plausible(512 << 20, 2 << 20));
+    }
 
     #[test]
     fn what_unfolds_too_far_is_not_read_to_its_end() {

@@ -9,6 +9,7 @@ pub mod cli;
 pub mod clock;
 pub mod gateway;
 pub mod http;
+pub mod listen;
 pub mod models;
 pub mod postgres;
 pub mod tools;

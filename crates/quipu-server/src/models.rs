@@ -84,22 +84,37 @@ impl ModelSettings {
 
     /// The models these settings describe. A service's settings are checked here, at the start.
     pub fn open(&self) -> anyhow::Result<Arc<dyn Models>> {
+        // Every setting is named: one that nothing reads does not compile.
+        let Self {
+            models: _,
+            embedder: _,
+            embeddings_url,
+            embeddings_model,
+            embeddings_dimension,
+            embeddings_key,
+            rerank_url,
+            rerank_model,
+            rerank_key,
+            chat: _,
+            chat_key: _,
+            chat_key_file: _,
+        } = self;
         let mut embedders: HashMap<String, Arc<dyn Embedder>> = HashMap::new();
-        if let Some(url) = &self.embeddings_url {
-            let model = self.embeddings_model.clone().ok_or_else(|| {
+        if let Some(url) = embeddings_url {
+            let model = embeddings_model.clone().ok_or_else(|| {
                 anyhow::anyhow!(
                     "an embeddings URL needs a model\n  next: set QUIPU_EMBEDDINGS_MODEL"
                 )
             })?;
-            let mut config = EmbeddingsConfig::new(url, &model, self.embeddings_dimension);
-            config.api_key = self.embeddings_key.as_ref().map(ApiKey::new);
+            let mut config = EmbeddingsConfig::new(url, &model, *embeddings_dimension);
+            config.api_key = embeddings_key.as_ref().map(ApiKey::new);
             embedders.insert(model, Arc::new(RemoteEmbedder::new(config)?));
         }
         let mut reranker: Option<Arc<dyn Reranker>> = None;
-        if let Some(url) = &self.rerank_url {
+        if let Some(url) = rerank_url {
             let mut config = RerankConfig::new(url);
-            config.model.clone_from(&self.rerank_model);
-            config.api_key = self.rerank_key.as_ref().map(ApiKey::new);
+            config.model.clone_from(rerank_model);
+            config.api_key = rerank_key.as_ref().map(ApiKey::new);
             config.timeout = Duration::from_millis(200);
             reranker = Some(Arc::new(RemoteReranker::new(config)?));
         }

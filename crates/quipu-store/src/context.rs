@@ -7,6 +7,7 @@ use tokio_postgres::Row;
 use uuid::Uuid;
 
 use crate::error::Result;
+use crate::passage::RecallState;
 use crate::row::{Columns, all, one};
 use crate::scope::{Batch, Owned, Param, Scope};
 
@@ -73,20 +74,21 @@ pub async fn baselines(scope: &Scope, session: &str) -> Result<Vec<Baseline>> {
     all(&scope.query(SQL, &[&scope.user().uuid(), &session]).await?, baseline)
 }
 
-/// Freezes a baseline, unless a memory has changed since it was read (`facts` is how far the memories
+/// Freezes a baseline, unless a memory has changed since it was read (`state` is how far the memories
 /// had come then): it might quote what was taken back. Whoever comes second takes the one that is
 /// there.
-pub async fn freeze(scope: &Scope, new: &Baseline, facts: i64) -> Result<Option<Baseline>> {
+pub async fn freeze(scope: &Scope, new: &Baseline, state: RecallState) -> Result<Option<Baseline>> {
     const SQL: &str = concat!(
         "insert into baseline (user_id, tenant_id, ",
         baseline_columns!(),
         ") select $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11 \
            where $12 = coalesce((select facts from recall_state where user_id = $1), 0) \
+             and $13 = coalesce((select epoch from recall_state where user_id = $1), 0) \
              and not exists (select 1 from users \
                               where user_id = $1 and deleted_at is not null) \
            on conflict do nothing"
     );
-    let params: [Param<'_>; 12] = [
+    let params: [Param<'_>; 13] = [
         &scope.user().uuid(),
         &scope.tenant().uuid(),
         &new.session,
@@ -98,7 +100,8 @@ pub async fn freeze(scope: &Scope, new: &Baseline, facts: i64) -> Result<Option<
         &uuids(&new.facts),
         &new.domains,
         &new.rendered_at,
-        &facts,
+        &state.facts,
+        &state.epoch,
     ];
     scope.query(SQL, &params).await?;
     find_baseline(scope, &new.session, &new.wishes).await
@@ -171,18 +174,19 @@ fn retrieval(row: &Row) -> Result<Retrieval> {
     })
 }
 
-/// Notes a retrieval, unless something has been removed since it was made (`removed` is when that last
+/// Notes a retrieval, unless something has been removed since it was made (`state` says when that last
 /// happened): its words might be among the removed.
-pub async fn note(scope: &Scope, new: &Retrieval, removed: i64) -> Result<()> {
+pub async fn note(scope: &Scope, new: &Retrieval, state: RecallState) -> Result<()> {
     const SQL: &str = concat!(
         "insert into retrieval (user_id, tenant_id, ",
         retrieval_columns!(),
         ") select $1, $2, $3, $4, $5, $6, $7, $8, $9 \
            where $10 = coalesce((select removed from recall_state where user_id = $1), 0) \
+             and $11 = coalesce((select epoch from recall_state where user_id = $1), 0) \
              and not exists (select 1 from users \
                               where user_id = $1 and deleted_at is not null)"
     );
-    let params: [Param<'_>; 10] = [
+    let params: [Param<'_>; 11] = [
         &scope.user().uuid(),
         &scope.tenant().uuid(),
         &new.id.uuid(),
@@ -192,7 +196,8 @@ pub async fn note(scope: &Scope, new: &Retrieval, removed: i64) -> Result<()> {
         &new.dynamic,
         &new.trace,
         &uuids(&new.facts),
-        &removed,
+        &state.removed,
+        &state.epoch,
     ];
     scope.query(SQL, &params).await?;
     Ok(())
@@ -356,6 +361,7 @@ pub async fn forget_before(scope: &Scope, before: Timestamp) -> Result<()> {
         "delete from retrieval where user_id = $1 and at < $2",
         "delete from usage where user_id = $1 and at < $2",
         "delete from baseline where user_id = $1 and rendered_at < $2",
+        "delete from response where user_id = $1 and recorded_at < $2",
     ] {
         scope.query(sql, &params).await?;
     }

@@ -48,7 +48,10 @@ pub struct Credential {
     pub secret_hash: Vec<u8>,
     pub permissions: Vec<Permission>,
     pub origin: Origin,
+    /// The credential that made it.
     pub minted_by: Option<String>,
+    /// The first credential of the chain it was made from. It ends with that one.
+    pub root: Option<String>,
     /// The one page that a token may be used from, as browsers name it: `https://host`.
     pub page: Option<String>,
     pub created_at: Timestamp,
@@ -66,7 +69,7 @@ impl Credential {
 macro_rules! credential_columns {
     () => {
         "key_id, tenant_id, user_id, user_name, kind, name, secret_hash, permissions, origin, \
-         minted_by, page, created_at, expires_at, revoked_at, last_used_at"
+         minted_by, page, created_at, expires_at, revoked_at, last_used_at, root"
     };
 }
 
@@ -96,6 +99,7 @@ fn credential(row: &Row) -> Result<Credential> {
         expires_at: c.take()?,
         revoked_at: c.take()?,
         last_used_at: c.take()?,
+        root: c.take()?,
     })
 }
 
@@ -109,14 +113,14 @@ pub async fn insert(directory: &Directory, new: &Credential) -> Result<()> {
     const SQL: &str = concat!(
         "insert into credential (",
         credential_columns!(),
-        ") values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)"
+        ") values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)"
     );
     let (user, user_name) = match &new.user {
         Some((id, name)) => (Some(id.uuid()), Some(name)),
         None => (None, None),
     };
     let permissions: Vec<&str> = new.permissions.iter().map(|p| p.as_str()).collect();
-    let params: [Param<'_>; 15] = [
+    let params: [Param<'_>; 16] = [
         &new.key_id,
         &directory.tenant().uuid(),
         &user,
@@ -132,6 +136,7 @@ pub async fn insert(directory: &Directory, new: &Credential) -> Result<()> {
         &new.expires_at,
         &new.revoked_at,
         &new.last_used_at,
+        &new.root,
     ];
     directory.query(SQL, &params).await?;
     Ok(())
@@ -147,13 +152,49 @@ pub async fn keys(directory: &Directory) -> Result<Vec<Credential>> {
     all(&directory.query(SQL, &[&directory.tenant().uuid()]).await?, credential)
 }
 
-/// Revokes a credential and every token it minted; says which.
+/// The tenant's live tokens, links and sign-ins, the latest first: of one user or of all, the one with
+/// this id or all.
+pub async fn sign_ins(
+    directory: &Directory,
+    user: Option<UserId>,
+    key_id: Option<&str>,
+    now: Timestamp,
+    limit: i64,
+) -> Result<Vec<Credential>> {
+    const SQL: &str = concat!(
+        "select ",
+        credential_columns!(),
+        " from credential where tenant_id = $1 and kind <> 'key' and revoked_at is null \
+           and expires_at > $3 and ($2::uuid is null or user_id = $2) \
+           and ($5::text is null or key_id = $5) \
+         order by created_at desc, key_id limit $4"
+    );
+    let user = user.map(|user| user.uuid());
+    let params: [Param<'_>; 5] = [&directory.tenant().uuid(), &user, &now, &limit, &key_id];
+    all(&directory.query(SQL, &params).await?, credential)
+}
+
+/// Revokes a credential and everything that was made from it, however far down the chain; says which.
 pub async fn revoke(directory: &Directory, key_id: &str, now: Timestamp) -> Result<Vec<String>> {
-    const SQL: &str = "update credential set revoked_at = $3 \
-                        where tenant_id = $1 and (key_id = $2 or minted_by = $2) \
-                          and revoked_at is null returning key_id";
+    // The chain is followed through credentials that have ended, too: what they made may not have.
+    const SQL: &str = "with recursive chain (id) as ( \
+           select key_id from credential where tenant_id = $1 and (key_id = $2 or root = $2) \
+           union \
+           select made.key_id from credential made join chain on made.minted_by = chain.id \
+            where made.tenant_id = $1 \
+         ) \
+         update credential set revoked_at = $3 from chain \
+          where tenant_id = $1 and key_id = chain.id and revoked_at is null returning key_id";
     let params: [Param<'_>; 3] = [&directory.tenant().uuid(), &key_id, &now];
     all(&directory.query(SQL, &params).await?, |row| Columns::of(row, "credential").take())
+}
+
+/// Ends one credential that is not a key, and nothing that was made from it; says whether it was live.
+pub async fn end_one(directory: &Directory, key_id: &str, now: Timestamp) -> Result<bool> {
+    const SQL: &str = "update credential set revoked_at = $3 where tenant_id = $1 \
+                          and key_id = $2 and kind <> 'key' and revoked_at is null returning key_id";
+    let params: [Param<'_>; 3] = [&directory.tenant().uuid(), &key_id, &now];
+    Ok(!directory.query(SQL, &params).await?.is_empty())
 }
 
 /// Spends a link: the first who brings it gets it, and nobody after them.
@@ -185,15 +226,24 @@ pub async fn remove_of_user(directory: &Directory, user: UserId) -> Result<Vec<S
     Ok(ended.into_iter().filter(|(_, live)| *live).map(|(key, _)| key).collect())
 }
 
-/// Notes that a credential was used, and drops the tenant's passing ones that ended a day ago.
+/// Notes that a credential was used.
 pub async fn note_use(directory: &Directory, key_id: &str, now: Timestamp) -> Result<()> {
     const USED: &str =
         "update credential set last_used_at = $3 where tenant_id = $1 and key_id = $2";
-    const SWEEP: &str = "delete from credential where tenant_id = $1 and kind <> 'key' \
-                          and expires_at < $2::timestamptz - interval '1 day'";
     directory.query(USED, &[&directory.tenant().uuid(), &key_id, &now]).await?;
-    directory.query(SWEEP, &[&directory.tenant().uuid(), &now]).await?;
     Ok(())
+}
+
+/// Removes a batch of tokens, links and sign-ins of all tenants that ended more than a day ago; says
+/// how many.
+pub(crate) async fn sweep(sweeping: Directory, limit: i64) -> Result<usize> {
+    const SQL: &str = "delete from credential where key_id in ( \
+           select key_id from credential where kind <> 'key' \
+              and expires_at < now() - interval '1 day' order by expires_at limit $1) \
+         returning key_id";
+    let removed = sweeping.query(SQL, &[&limit]).await?.len();
+    sweeping.commit().await?;
+    Ok(removed)
 }
 
 /// Whether the scope's user is gone; asked at the door for credentials bound to a user.

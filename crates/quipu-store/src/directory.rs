@@ -74,10 +74,9 @@ pub async fn look_after(scope: &Scope, wanted: bool) -> Result<bool> {
     Ok(!scope.query(SQL, &[&scope.user().uuid(), &wanted]).await?.is_empty())
 }
 
-/// Creates the user, or brings a deleted one back, empty: they are then there since now.
+/// Creates the scope's own user, or brings a deleted one back, empty: they are then there since now.
 pub async fn create_user(
-    directory: &Directory,
-    id: UserId,
+    scope: &Scope,
     name: &str,
     expires_at: Option<Timestamp>,
     now: Timestamp,
@@ -87,8 +86,9 @@ pub async fn create_user(
                        on conflict (user_id) do update set name = $3, deleted_at = null, \
                        expires_at = $5, created_at = case when users.deleted_at is null \
                        then users.created_at else $4 end";
-    let params: [Param<'_>; 5] = [&id.uuid(), &directory.tenant().uuid(), &name, &now, &expires_at];
-    directory.query(SQL, &params).await?;
+    let params: [Param<'_>; 5] =
+        [&scope.user().uuid(), &scope.tenant().uuid(), &name, &now, &expires_at];
+    scope.query(SQL, &params).await?;
     Ok(())
 }
 

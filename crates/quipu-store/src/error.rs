@@ -47,6 +47,8 @@ impl From<tokio_postgres::Error> for Error {
                 | SqlState::QUERY_CANCELED
                 | SqlState::T_R_DEADLOCK_DETECTED
                 | SqlState::T_R_SERIALIZATION_FAILURE
+                // After a failover, a connection to the server that is no longer the primary.
+                | SqlState::READ_ONLY_SQL_TRANSACTION
         ) || ["08", "53", "57P"].iter().any(|class| code.code().starts_with(class));
         if passing { Error::Unavailable(db.message().to_owned()) } else { Error::Database(error) }
     }

@@ -1,9 +1,10 @@
 //! Whether the database is there and may be served from.
 
 use quipu_core::Timestamp;
+use tokio_postgres::error::SqlState;
 
 use crate::error::Result;
-use crate::migrate::owner;
+use crate::migrate::{embedded_migrations, owner};
 use crate::{Connect, Scope, Store};
 
 /// What the database says about itself and about the role that serves.
@@ -16,7 +17,8 @@ pub struct Health {
     pub login_is_superuser: bool,
     pub role_is_superuser: bool,
     pub role_bypasses_rls: bool,
-    /// Tables of the record that the role owns, or that lack forced row-level security.
+    /// Tables with rows of tenants or users that the role owns, or that lack forced row-level
+    /// security.
     pub unguarded_tables: Vec<String>,
     pub synchronous_commit: String,
     pub fsync: String,
@@ -49,10 +51,10 @@ const HEALTH: &str = "\
            r.rolsuper, r.rolbypassrls, \
            (select coalesce(array_agg(c.relname::text order by c.relname), '{}') \
               from pg_class c join pg_namespace n on n.oid = c.relnamespace \
-             where c.relkind = 'r' and n.nspname = current_schema() \
-               and c.relname in ('tenant', 'users', 'credential', 'domain', 'user_domain', 'fact', \
-                                 'fact_version', 'link', 'operation', 'tombstone', 'idempotency', \
-                                 'erasure', 'signing_key') \
+             where c.relkind in ('r', 'p') and n.nspname = current_schema() \
+               and (c.relname = 'signing_key' or exists (select 1 from pg_attribute a \
+                      where a.attrelid = c.oid and a.attname in ('user_id', 'tenant_id') \
+                        and not a.attisdropped)) \
                and (c.relowner = r.oid or not c.relrowsecurity or not c.relforcerowsecurity)), \
            current_setting('synchronous_commit'), current_setting('fsync'), \
            case when current_setting('log_parameter_max_length_on_error') <> '0' \
@@ -67,7 +69,7 @@ const HEALTH: &str = "\
 
 impl Store {
     pub async fn health(&self) -> Result<Health> {
-        let connection = self.pool.get().await?;
+        let connection = self.pools.reads.get().await?;
         let row = connection.query_one(HEALTH, &[]).await?;
         Ok(Health {
             server_version: row.try_get(0)?,
@@ -84,11 +86,34 @@ impl Store {
         })
     }
 
-    /// Whether a statement can be answered and the schema is there.
+    /// Whether a statement can be answered and the schema has every migration of this build.
     pub async fn is_ready(&self) -> Result<bool> {
-        let connection = self.pool.get().await?;
-        let row = connection.query_one("select to_regclass('usage') is not null", &[]).await?;
-        Ok(row.try_get(0)?)
+        Ok(self.missing_migrations().await?.is_empty())
+    }
+
+    /// The migrations of this build that the schema lacks, by number and name. A schema that is newer
+    /// lacks none: during an upgrade the older servers go on.
+    pub async fn missing_migrations(&self) -> Result<Vec<String>> {
+        const SQL: &str = "select version, name from refinery_schema_history";
+        let connection = self.pools.admission.get().await?;
+        let mut missing = embedded_migrations();
+        let rows = match connection.query(SQL, &[]).await {
+            // No schema at all, or one from before the history could be read.
+            Err(error)
+                if matches!(
+                    error.code(),
+                    Some(&SqlState::UNDEFINED_TABLE | &SqlState::INSUFFICIENT_PRIVILEGE)
+                ) =>
+            {
+                Vec::new()
+            }
+            other => other?,
+        };
+        for row in rows {
+            let (version, name): (i32, String) = (row.try_get(0)?, row.try_get(1)?);
+            missing.retain(|step| step.version != version.unsigned_abs() || step.name != name);
+        }
+        Ok(missing.into_iter().map(|step| format!("V{} {}", step.version, step.name)).collect())
     }
 }
 
@@ -107,6 +132,7 @@ pub struct Backlog {
 
 const BACKLOG: &str = "\
     select clock_timestamp(), \
+           /* whatever their user_id */ \
            (select count(*) from job where state = 'waiting' and run_at <= $1), \
            (select min(run_at) from job where state = 'waiting' and run_at <= $1), \
            (select count(*) from job where state = 'dead'), \
@@ -118,7 +144,7 @@ const BACKLOG: &str = "\
 impl Store {
     /// What is behind, for somebody who looks after all of it.
     pub async fn backlog(&self, now: Timestamp) -> Result<Backlog> {
-        let mut connection = self.pool.get().await?;
+        let mut connection = self.pools.reads.get().await?;
         let transaction = connection.transaction().await?;
         transaction.batch_execute("set local app.worker = 'on'").await?;
         let row = transaction.query_one(BACKLOG, &[&now]).await?;

@@ -2,41 +2,15 @@
 //! effect. A worker asks what is due on this node, whoever it is for; everything else it does in the
 //! user's own scope.
 
-use quipu_core::job::LEASE;
 use quipu_core::{Job, JobId, JobKind, JobState, TenantId, Timestamp, UserId};
 use tokio_postgres::Row;
-use tokio_postgres::error::SqlState;
 
 use crate::Store;
-use crate::crash;
 use crate::error::Result;
 use crate::row::{Columns, all, one};
 use crate::scope::{Batch, Param, Scope};
 
-/// A job that a worker has taken on, and the proof that it is this worker's.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Claimed {
-    pub tenant: TenantId,
-    pub user: UserId,
-    pub id: JobId,
-    pub kind: JobKind,
-    pub key: String,
-    pub attempts: i32,
-    pub lease: i64,
-}
-
-fn claimed(row: &Row) -> Result<Claimed> {
-    let mut c = Columns::of(row, "job");
-    Ok(Claimed {
-        tenant: TenantId::from_uuid(c.take()?),
-        user: UserId::from_uuid(c.take()?),
-        id: JobId::from_uuid(c.take()?),
-        kind: c.word(JobKind::parse)?,
-        key: c.take()?,
-        attempts: c.take()?,
-        lease: c.take()?,
-    })
-}
+pub use crate::claim::{CLAIM, ClaimRequest, Claimed, OPENING};
 
 fn job(row: &Row) -> Result<Job> {
     let mut c = Columns::of(row, "job");
@@ -53,46 +27,11 @@ fn job(row: &Row) -> Result<Job> {
 }
 
 impl Store {
-    /// Takes on the job that is due longest, if there is one whose user has none running. Jobs whose
-    /// worker has not been heard of since its lease ran out are due again.
-    pub async fn claim_job(&self, worker: &str, now: Timestamp) -> Result<Option<Claimed>> {
-        const SQL: &str = "with overdue as (select user_id, job_id, leased_until as due from job \
-                             where state = 'running' and leased_until <= $1 \
-                             order by leased_until limit 1 for update skip locked), \
-                           ready as (select w.user_id, w.job_id, w.run_at as due from job w \
-                             where w.state = 'waiting' and w.run_at <= $1 \
-                               and not exists (select 1 from job r where r.user_id = w.user_id \
-                                 and r.state = 'running') \
-                             order by w.run_at limit 1 for update skip locked), \
-                           next as (select * from overdue union all select * from ready \
-                             order by due limit 1) \
-                           update job set state = 'running', lease = lease + 1, \
-                             attempts = attempts + 1, leased_until = $2, worker = $3 \
-                           from next where job.user_id = next.user_id \
-                             and job.job_id = next.job_id \
-                           returning job.tenant_id, job.user_id, job.job_id, job.kind, job.key, \
-                             job.attempts, job.lease";
-        let mut connection = self.pool.get().await?;
-        let transaction = connection.transaction().await?;
-        transaction.batch_execute("set local app.worker = 'on'").await?;
-        let statement = transaction.prepare_cached(SQL).await?;
-        let until = now + LEASE;
-        let rows = match transaction.query(&statement, &[&now, &until, &worker]).await {
-            // Another worker has just taken on a job of the same user. There will be another round.
-            Err(error) if error.code() == Some(&SqlState::UNIQUE_VIOLATION) => return Ok(None),
-            other => other?,
-        };
-        crash::point();
-        transaction.commit().await?;
-        crash::point();
-        one(&rows, claimed)
-    }
-
     /// Jobs that were given up, whoever they are for.
     pub async fn dead_jobs(&self, limit: i64) -> Result<Vec<(TenantId, UserId, JobId)>> {
         const SQL: &str =
             "select tenant_id, user_id, job_id from job where state = 'dead' limit $1";
-        let mut connection = self.pool.get().await?;
+        let mut connection = self.pools.background.get().await?;
         let transaction = connection.transaction().await?;
         transaction.batch_execute("set local app.worker = 'on'").await?;
         let rows = transaction.query(SQL, &[&limit]).await?;
@@ -109,8 +48,9 @@ impl Store {
 
     /// When the next job is due, so that a worker need not ask before.
     pub async fn next_job_at(&self) -> Result<Option<Timestamp>> {
-        const SQL: &str = "select min(run_at) from job where state = 'waiting'";
-        let mut connection = self.pool.get().await?;
+        const SQL: &str =
+            "select min(run_at) /* whatever the user_id */ from job where state = 'waiting'";
+        let mut connection = self.pools.background.get().await?;
         let transaction = connection.transaction().await?;
         transaction.batch_execute("set local app.worker = 'on'").await?;
         let rows = transaction.query(SQL, &[]).await?;
@@ -133,7 +73,35 @@ pub fn queue(
     const SQL: &str = "insert into job (user_id, tenant_id, job_id, kind, key, queued_at, run_at) \
                        values ($1, $2, $3, $4, $5, $6, $7) \
                        on conflict (user_id, kind, key) where state = 'waiting' \
-                       do update set run_at = greatest(job.run_at, excluded.run_at)";
+                       do update set run_at = excluded.run_at \
+                         where job.run_at < excluded.run_at";
+    batch.push(
+        SQL,
+        vec![
+            Box::new(scope.user().uuid()),
+            Box::new(scope.tenant().uuid()),
+            Box::new(id.uuid()),
+            Box::new(kind.as_str()),
+            Box::new(key.to_owned()),
+            Box::new(now),
+            Box::new(run_at),
+        ],
+    );
+}
+
+/// Queues a job unless one with the same kind and key waits already, which stays as it is.
+pub fn queue_unless_waiting(
+    batch: &mut Batch,
+    scope: &Scope,
+    id: JobId,
+    kind: JobKind,
+    key: &str,
+    run_at: Timestamp,
+    now: Timestamp,
+) {
+    const SQL: &str = "insert into job (user_id, tenant_id, job_id, kind, key, queued_at, run_at) \
+                       values ($1, $2, $3, $4, $5, $6, $7) \
+                       on conflict (user_id, kind, key) where state = 'waiting' do nothing";
     batch.push(
         SQL,
         vec![
@@ -161,7 +129,8 @@ pub fn queue_sole(
     const SQL: &str = "insert into job (user_id, tenant_id, job_id, kind, key, queued_at, run_at) \
                        values ($1, $2, $3, $4, '', $5, $6) \
                        on conflict (user_id, kind, key) where state = 'waiting' \
-                       do update set run_at = least(job.run_at, excluded.run_at)";
+                       do update set run_at = excluded.run_at \
+                         where job.run_at > excluded.run_at";
     batch.push(
         SQL,
         vec![
@@ -204,6 +173,7 @@ pub async fn oldest(scope: &Scope) -> Result<Oldest> {
         least((select min(at) from retrieval where user_id = $1), \
           (select min(at) from usage where user_id = $1), \
           (select min(rendered_at) from baseline where user_id = $1), \
+          (select min(recorded_at) from response where user_id = $1), \
           (select min(at) from model_call where user_id = $1)), \
         (select min(ended) from (select max(valid_until) as ended from fact_version \
            where user_id = $1 and known_until is null and state in ('active', 'candidate') \

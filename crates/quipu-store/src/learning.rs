@@ -6,6 +6,7 @@ use tokio_postgres::Row;
 use uuid::Uuid;
 
 use crate::error::Result;
+use crate::passage::RecallState;
 use crate::row::{Columns, all, one};
 use crate::scope::{Batch, Param, Scope};
 
@@ -64,16 +65,21 @@ pub async fn answered(scope: &Scope, session: &str) -> Result<Option<Pass>> {
     one(&scope.query(SQL, &[&scope.user().uuid(), &session]).await?, pass)
 }
 
-/// Keeps an answer until it is applied. One that is there already stays.
-pub async fn keep_answer(scope: &Scope, new: &Pass) -> Result<()> {
+/// Keeps an answer until it is applied, unless something was removed since its turns were read (`state`
+/// is how far the record had come then). One that is there already stays. Whether it was kept.
+pub async fn keep_answer(scope: &Scope, new: &Pass, state: RecallState) -> Result<bool> {
     const SQL: &str = "insert into pass (user_id, tenant_id, pass_id, session_id, first_turn, \
                        last_turn, prompt, model, offered, answer, answered_at, state) \
                        select $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, 'answered' \
                        where not exists (select 1 from users \
                                           where user_id = $1 and deleted_at is not null) \
-                       on conflict do nothing";
+                       and $12 = coalesce((select removed from recall_state \
+                                            where user_id = $1), 0) \
+                       and $13 = coalesce((select epoch from recall_state \
+                                            where user_id = $1), 0) \
+                       on conflict do nothing returning true";
     let offered: Vec<Uuid> = new.offered.iter().map(|fact| fact.uuid()).collect();
-    let params: [Param<'_>; 11] = [
+    let params: [Param<'_>; 13] = [
         &scope.user().uuid(),
         &scope.tenant().uuid(),
         &new.id.uuid(),
@@ -85,9 +91,10 @@ pub async fn keep_answer(scope: &Scope, new: &Pass) -> Result<()> {
         &offered,
         &new.answer,
         &new.answered_at,
+        &state.removed,
+        &state.epoch,
     ];
-    scope.query(SQL, &params).await?;
-    Ok(())
+    Ok(!scope.query(SQL, &params).await?.is_empty())
 }
 
 /// Takes an answer away that cannot be used.

@@ -22,6 +22,14 @@ impl From<&refinery::Migration> for Migration {
     }
 }
 
+/// The steps of this build, in order.
+pub(crate) fn embedded_migrations() -> Vec<Migration> {
+    let runner = embedded::migrations::runner();
+    let mut steps: Vec<Migration> = runner.get_migrations().iter().map(Migration::from).collect();
+    steps.sort_by_key(|step| step.version);
+    steps
+}
+
 /// The words of every step, in order.
 #[cfg(feature = "testing")]
 pub(crate) fn schema() -> String {

@@ -48,7 +48,7 @@ impl Store {
     pub async fn models(&self) -> Result<Vec<ModelRecord>> {
         const SQL: &str =
             concat!("select ", model_columns!(), " from embedding_model order by created_at, name");
-        let connection = self.pool.get().await?;
+        let connection = self.pools.reads.get().await?;
         all(&connection.query(SQL, &[]).await?, record)
     }
 
@@ -58,7 +58,7 @@ impl Store {
                            filled_at) select $1, $2, not exists (select 1 from embedding_model), \
                            $3::timestamptz, case when exists (select 1 from embedding_model) \
                            then null else $3::timestamptz end on conflict do nothing";
-        let connection = self.pool.get().await?;
+        let connection = self.pools.reads.get().await?;
         let dimension = i32::try_from(model.dimension).unwrap_or(i32::MAX);
         connection.execute(SQL, &[&model.name, &dimension, &now]).await?;
         Ok(())
@@ -67,7 +67,7 @@ impl Store {
     /// Says that every passage has been embedded with the model.
     pub async fn mark_filled(&self, name: &str, now: Timestamp) -> Result<()> {
         const SQL: &str = "update embedding_model set filled_at = $2 where name = $1";
-        self.pool.get().await?.execute(SQL, &[&name, &now]).await?;
+        self.pools.reads.get().await?.execute(SQL, &[&name, &now]).await?;
         Ok(())
     }
 
@@ -80,7 +80,7 @@ impl Store {
                              (select 1 from embedding_model where name = $1)";
         const UP: &str = "update embedding_model set in_use = true, switched_at = $2 \
                            where name = $1 and not in_use";
-        let mut connection = self.pool.get().await?;
+        let mut connection = self.pools.reads.get().await?;
         let transaction = connection.transaction().await?;
         transaction.execute(DOWN, &[&name]).await?;
         let changed = transaction.execute(UP, &[&name, &now]).await?;

@@ -16,11 +16,21 @@ use crate::scope::{Batch, Param, Scope};
 /// How far a user's passages have come.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct RecallState {
+    /// Drawn when the user's first passage was kept. Revisions of another epoch, from before the user
+    /// was erased, say nothing about this one.
+    pub epoch: i64,
     pub revision: i64,
     /// The revision at which a memory last changed.
     pub facts: i64,
     /// The revision at which something was last removed.
     pub removed: i64,
+}
+
+impl RecallState {
+    /// Whether something was removed since this earlier state.
+    pub fn has_lost_since(self, earlier: Self) -> bool {
+        (self.epoch, self.removed) != (earlier.epoch, earlier.removed)
+    }
 }
 
 /// What a write did that recall should see.
@@ -35,11 +45,16 @@ pub enum Change {
 }
 
 pub async fn state(scope: &Scope) -> Result<RecallState> {
-    const SQL: &str = "select revision, facts, removed from recall_state where user_id = $1";
+    const SQL: &str = "select epoch, revision, facts, removed from recall_state where user_id = $1";
     let rows = scope.query(SQL, &[&scope.user().uuid()]).await?;
     let read = one(&rows, |row| {
         let mut c = Columns::of(row, "recall_state");
-        Ok(RecallState { revision: c.take()?, facts: c.take()?, removed: c.take()? })
+        Ok(RecallState {
+            epoch: c.take()?,
+            revision: c.take()?,
+            facts: c.take()?,
+            removed: c.take()?,
+        })
     })?;
     Ok(read.unwrap_or_default())
 }
@@ -137,12 +152,37 @@ fn stored(row: &Row) -> Result<Stored> {
     Ok(Stored { source, part, subject, kind, language, terms, place })
 }
 
-/// The passages since a revision; all of them since revision 0.
-pub async fn since(scope: &Scope, revision: i64) -> Result<Vec<Stored>> {
+/// The revision of the oldest turns to index so that a user's turns are not more than `limit`
+/// passages; absent if they are not more anyway.
+pub async fn turn_floor(scope: &Scope, limit: i64) -> Result<Option<i64>> {
+    const COUNT: &str =
+        "select count(*) from (select 1 from passage where user_id = $1 limit $2) p";
+    const FLOOR: &str = "select revision from passage where user_id = $1 and kind = 'turn' \
+                         order by revision desc offset $2 limit 1";
+    let user = scope.user().uuid();
+    let counted: Option<i64> =
+        one(&scope.query(COUNT, &[&user, &(limit + 1)]).await?, |row| Ok(row.try_get(0)?))?;
+    if counted.is_none_or(|count| count <= limit) {
+        return Ok(None);
+    }
+    one(&scope.query(FLOOR, &[&user, &limit]).await?, |row| Ok(row.try_get(0)?))
+}
+
+/// The passages since a revision; all of them since revision 0. With a floor, turns up to that revision
+/// are left out.
+pub async fn since(scope: &Scope, revision: i64, floor: Option<i64>) -> Result<Vec<Stored>> {
     const SQL: &str = "select source_id, part, subject_id, kind, language, words, terms, \
                        session_id, number, role, said_at, recorded_at \
                        from passage where user_id = $1 and revision > $2";
-    all(&scope.query(SQL, &[&scope.user().uuid(), &revision]).await?, stored)
+    const ABOVE: &str = "select source_id, part, subject_id, kind, language, words, terms, \
+                         session_id, number, role, said_at, recorded_at \
+                         from passage where user_id = $1 and revision > $2 \
+                           and (kind = 'fact' or revision > $3)";
+    let user = scope.user().uuid();
+    match floor {
+        None => all(&scope.query(SQL, &[&user, &revision]).await?, stored),
+        Some(floor) => all(&scope.query(ABOVE, &[&user, &revision, &floor]).await?, stored),
+    }
 }
 
 /// A passage's vector.
@@ -160,18 +200,30 @@ fn vector(row: &Row) -> Result<Vector> {
     Ok(Vector { source, part, values: values.as_slice().iter().map(|v| v.to_f32()).collect() })
 }
 
-/// The vectors of a model since a revision. The statement says which of the two indexes it means.
+/// The vectors of a model since a revision. The statement says which of the two indexes it means. With
+/// a floor, those of turns up to that revision are left out.
 pub async fn vectors_since(
     scope: &Scope,
     model: &EmbeddingModel,
     revision: i64,
+    floor: Option<i64>,
 ) -> Result<Vec<Vector>> {
     const SHORT: &str = "select source_id, part, vector from embedding where user_id = $1 \
                          and model = $2 and revision > $3 and dimension <= 1024";
     const LONG: &str = "select source_id, part, vector from embedding where user_id = $1 \
                         and model = $2 and revision > $3 and dimension > 1024";
+    const ABOVE: &str = "select e.source_id, e.part, e.vector from embedding e \
+                         join passage p on p.user_id = e.user_id and p.source_id = e.source_id \
+                           and p.part = e.part \
+                         where e.user_id = $1 and e.model = $2 and e.revision > $3 \
+                           and (p.kind = 'fact' or p.revision > $4)";
+    let user = scope.user().uuid();
+    if let Some(floor) = floor {
+        let params: [Param<'_>; 4] = [&user, &model.name, &revision, &floor];
+        return all(&scope.query(ABOVE, &params).await?, vector);
+    }
     let sql = if model.dimension <= 1024 { SHORT } else { LONG };
-    all(&scope.query(sql, &[&scope.user().uuid(), &model.name, &revision]).await?, vector)
+    all(&scope.query(sql, &[&user, &model.name, &revision]).await?, vector)
 }
 
 /// A passage that a model has not embedded yet, and where its words are.

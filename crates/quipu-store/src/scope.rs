@@ -12,7 +12,9 @@ use deadpool_postgres::Object;
 use futures_util::future::join_all;
 use futures_util::join;
 use quipu_core::{TenantId, UserId};
+use tokio::sync::OwnedSemaphorePermit;
 use tokio_postgres::Row;
+use tokio_postgres::error::SqlState;
 use tokio_postgres::types::ToSql;
 
 use crate::crash;
@@ -63,7 +65,11 @@ struct Transaction {
     /// A failed statement dooms the transaction; PostgreSQL would answer its `commit` with a
     /// rollback and no error, which must never be taken for an acknowledgement.
     failed: AtomicBool,
+    /// The server behind the connection does not take writes any more; the connection is closed.
+    unusable: AtomicBool,
     over: bool,
+    /// The place among the user's writes, given back after the connection.
+    _turn: Option<OwnedSemaphorePermit>,
 }
 
 impl Transaction {
@@ -73,7 +79,9 @@ impl Transaction {
             opening,
             begun: AtomicBool::new(false),
             failed: AtomicBool::new(false),
+            unusable: AtomicBool::new(false),
             over: false,
+            _turn: None,
         }
     }
 
@@ -91,14 +99,27 @@ impl Transaction {
         let connection = self.connection.as_ref().ok_or(Error::Closed)?;
         let statement = connection.prepare_cached(sql).await?;
         if self.begun.swap(true, Ordering::Relaxed) {
-            return Ok(connection.query(&statement, params).await?);
+            return Ok(self.noticed(connection.query(&statement, params).await)?);
         }
         // Both are on the wire before either is answered. Should the opening fail, the query finds
         // no transaction and no settings, and row-level security gives it nothing.
         let (opened, rows) =
             join!(connection.batch_execute(&self.opening), connection.query(&statement, params));
         opened?;
-        Ok(rows?)
+        Ok(self.noticed(rows)?)
+    }
+
+    /// The same answer, after a look at whether the connection is still good for anything.
+    fn noticed<T>(
+        &self,
+        answer: Result<T, tokio_postgres::Error>,
+    ) -> Result<T, tokio_postgres::Error> {
+        if let Err(error) = &answer
+            && error.code() == Some(&SqlState::READ_ONLY_SQL_TRANSACTION)
+        {
+            self.unusable.store(true, Ordering::Relaxed);
+        }
+        answer
     }
 
     /// Sends all statements before waiting for the first answer: one round trip for the lot. They
@@ -126,7 +147,7 @@ impl Transaction {
             async move { connection.execute(prepared, &params).await }
         });
         for (statement, changed) in batch.0.iter().zip(join_all(sent).await) {
-            let changed = changed?;
+            let changed = self.noticed(changed)?;
             if statement.must_change_one && changed != 1 {
                 return Err(Error::Gone);
             }
@@ -152,6 +173,10 @@ impl Transaction {
 impl Drop for Transaction {
     fn drop(&mut self) {
         let Some(connection) = self.connection.take() else { return };
+        if self.unusable.load(Ordering::Relaxed) {
+            drop(Object::take(connection));
+            return;
+        }
         if self.over || !self.begun.load(Ordering::Relaxed) {
             return;
         }
@@ -185,14 +210,26 @@ impl Scope {
         Self { transaction: Transaction::new(connection, opening), tenant, user }
     }
 
+    /// A read with which no write of the user overlaps: it waits for one that is under way, and later
+    /// ones wait for it. Each statement sees what was committed before it, which is the same for all
+    /// of them while the lock is held; one snapshot would be taken before the lock is granted.
+    pub(crate) fn reading_settled(connection: Object, tenant: TenantId, user: UserId) -> Self {
+        let opening = format!(
+            "begin isolation level read committed, read only; {}; \
+             select pg_advisory_xact_lock_shared({})",
+            settings(tenant, Some(user)),
+            lock_of(user)
+        );
+        Self { transaction: Transaction::new(connection, opening), tenant, user }
+    }
+
     pub(crate) fn writing(connection: Object, tenant: TenantId, user: UserId) -> Self {
         // One user's writes take turns on a lock named after the user. Two users whose ids share
         // their first eight bytes would merely wait for each other.
-        let (high, _) = user.uuid().as_u64_pair();
         let opening = format!(
             "begin; {}; select pg_advisory_xact_lock({})",
             settings(tenant, Some(user)),
-            high.cast_signed()
+            lock_of(user)
         );
         Self { transaction: Transaction::new(connection, opening), tenant, user }
     }
@@ -203,6 +240,11 @@ impl Scope {
         let mut scope = Self::writing(connection, tenant, user);
         scope.transaction.opening.push_str("; set local synchronous_commit = off");
         scope
+    }
+
+    pub(crate) fn holding(mut self, turn: OwnedSemaphorePermit) -> Self {
+        self.transaction._turn = Some(turn);
+        self
     }
 
     pub fn tenant(&self) -> TenantId {
@@ -229,6 +271,12 @@ impl Scope {
     }
 }
 
+/// The number of the lock that a user's writes take turns on.
+fn lock_of(user: UserId) -> i64 {
+    let (high, _) = user.uuid().as_u64_pair();
+    high.cast_signed()
+}
+
 /// A tenant's own lists, in one transaction: users, credentials, domains; no memories.
 pub struct Directory {
     transaction: Transaction,
@@ -250,6 +298,13 @@ impl Directory {
         let opening = format!("begin; set local app.key_id = '{key_id}'");
         let tenant = TenantId::SHARED;
         Ok(Self { transaction: Transaction::new(connection, opening), tenant })
+    }
+
+    /// Sees the credentials of all tenants that expired long enough ago to be removed.
+    pub(crate) fn sweeping(connection: Object) -> Self {
+        let opening = "begin; set local app.sweep = 'on'".to_owned();
+        let tenant = TenantId::SHARED;
+        Self { transaction: Transaction::new(connection, opening), tenant }
     }
 
     pub fn tenant(&self) -> TenantId {

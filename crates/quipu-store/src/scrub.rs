@@ -5,6 +5,10 @@
 //! anew, the samples are taken again, and the log is turned over until every file of it is gone that
 //! was there when the rewriting ended. This needs an owner's rights, so it has a connection of its
 //! own; and each table is shut while it is rewritten, so it belongs into a quiet hour.
+//!
+//! Only tables are rewritten that can hold something of what was erased, and of those only the ones in
+//! which a row was updated or deleted since they were last rewritten: in the others every row in the file
+//! is a row of the table. PostgreSQL has no way to clean single pages, so a table is rewritten whole.
 
 use std::time::{Duration, Instant};
 
@@ -83,7 +87,7 @@ async fn lacking(client: &Client) -> Result<Vec<String>> {
 /// How many erasures have not reached the files yet.
 pub async fn pending(connect: &Connect) -> Result<usize> {
     let mut client = owner(connect).await?;
-    Ok(unscrubbed(&mut client).await?.0.len())
+    Ok(unscrubbed(&mut client).await?.ids.len())
 }
 
 /// Rewrites what erasures have left in the files. Without any there is nothing to do, unless `always`.
@@ -94,7 +98,7 @@ pub async fn scrub(
     tell: impl Fn(Step) + Send + Sync,
 ) -> Result<Scrubbed> {
     let mut client = owner(connect).await?;
-    let (users, ids) = unscrubbed(&mut client).await?;
+    let Unscrubbed { users, ids, whole_users } = unscrubbed(&mut client).await?;
     if ids.is_empty() && !always {
         return Ok(Scrubbed::default());
     }
@@ -110,25 +114,42 @@ pub async fn scrub(
     tell(Step::Waiting);
     old_transactions_end(&client).await?;
     let mut scrubbed = Scrubbed { erasures: ids.len(), ..Scrubbed::default() };
-    scrubbed.bytes_before = rewrite(&client, &mut scrubbed.tables, &tell).await?;
-    scrubbed.bytes_after = size(&client).await?;
+    let which = match (always, whole_users) {
+        (true, _) => Which::All,
+        (false, true) => Which::Changed,
+        (false, false) => Which::ChangedContent,
+    };
+    let tables = affected(&mut client, which).await?;
+    scrubbed.tables = tables.len();
+    scrubbed.bytes_before = tables.iter().map(|table| table.bytes).sum();
+    scrubbed.bytes_after = rewrite(&mut client, &tables, now, &tell).await?;
     scrubbed.log_files = turn_over(&client, &tell).await?;
     mark(&mut client, &users, &ids, now).await?;
     Ok(scrubbed)
 }
 
-async fn unscrubbed(client: &mut Client) -> Result<(Vec<Uuid>, Vec<Uuid>)> {
-    const SQL: &str = "select user_id, erasure_id from erasure where scrubbed_at is null";
+/// The erasures that are finished and still in the files.
+struct Unscrubbed {
+    users: Vec<Uuid>,
+    ids: Vec<Uuid>,
+    /// Whether one of them is of a whole user, not of a memory or a turn.
+    whole_users: bool,
+}
+
+async fn unscrubbed(client: &mut Client) -> Result<Unscrubbed> {
+    const SQL: &str = "select user_id, erasure_id, fact_id is null and turn_id is null from erasure \
+                       where scrubbed_at is null and finished_at is not null";
     let transaction = client.transaction().await?;
     transaction.batch_execute("set local app.scrub = 'on'").await?;
     let rows = transaction.query(SQL, &[]).await?;
     transaction.rollback().await?;
-    let (mut users, mut ids) = (Vec::new(), Vec::new());
+    let mut found = Unscrubbed { users: Vec::new(), ids: Vec::new(), whole_users: false };
     for row in &rows {
-        users.push(row.try_get(0)?);
-        ids.push(row.try_get(1)?);
+        found.users.push(row.try_get(0)?);
+        found.ids.push(row.try_get(1)?);
+        found.whole_users |= row.try_get::<_, bool>(2)?;
     }
-    Ok((users, ids))
+    Ok(found)
 }
 
 async fn mark(client: &mut Client, users: &[Uuid], ids: &[Uuid], now: Timestamp) -> Result<()> {
@@ -167,41 +188,111 @@ async fn old_transactions_end(client: &Client) -> Result<()> {
     }
 }
 
-/// The tables that hold something about users, the largest last: by then the others are done.
-const TABLES: &str = "select c.relname::text, pg_total_relation_size(c.oid) from pg_class c \
-      join pg_namespace n on n.oid = c.relnamespace \
-     where c.relkind = 'r' and n.nspname = current_schema() and exists (select 1 from pg_attribute a \
-           where a.attrelid = c.oid and a.attname = 'user_id' and not a.attisdropped) \
-     order by 2, 1";
-
-async fn size(client: &Client) -> Result<i64> {
-    let mut bytes = 0;
-    for row in client.query(TABLES, &[]).await? {
-        bytes += row.try_get::<_, i64>(1)?;
-    }
-    Ok(bytes)
+/// Which tables are rewritten.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Which {
+    All,
+    /// Those in which a row was updated or deleted since the last time.
+    Changed,
+    /// Of those, the ones that can hold something of a memory or a turn.
+    ChangedContent,
 }
 
-async fn rewrite(client: &Client, done: &mut usize, tell: &(impl Fn(Step) + Sync)) -> Result<i64> {
+/// Tables with a column `user_id` that hold nothing of what a memory or a turn says.
+const WITHOUT_CONTENT: &[&str] = &[
+    "credential",
+    "delivery",
+    "erasure",
+    "job",
+    "model_call",
+    "user_domain",
+    "user_policy",
+    "users",
+    "webhook_mark",
+];
+
+struct Table {
+    name: String,
+    bytes: i64,
+    /// Rows updated and deleted, counted by PostgreSQL since its statistics began.
+    changes: i64,
+}
+
+/// How long a connection may hold back what it has counted.
+const COUNTS_DELAY: Duration = Duration::from_secs(11);
+
+async fn affected(client: &mut Client, which: Which) -> Result<Vec<Table>> {
+    if which != Which::All {
+        tokio::time::sleep(COUNTS_DELAY).await;
+    }
+    // The largest last: by then the others are done.
+    const TABLES: &str = "select c.relname::text, pg_total_relation_size(c.oid), \
+            coalesce(pg_stat_get_tuples_updated(c.oid) + pg_stat_get_tuples_deleted(c.oid), 0), \
+            s.changes \
+          from pg_class c join pg_namespace n on n.oid = c.relnamespace \
+          left join scrubbed_table s on s.name = c.relname \
+         where c.relkind = 'r' and n.nspname = current_schema() \
+           and exists (select 1 from pg_attribute a where a.attrelid = c.oid \
+             and a.attname = 'user_id' and not a.attisdropped) \
+         order by 2, 1";
+    let transaction = client.transaction().await?;
+    transaction.batch_execute("set local app.scrub = 'on'").await?;
+    let rows = transaction.query(TABLES, &[]).await?;
+    transaction.rollback().await?;
+    let mut tables = Vec::new();
+    for row in &rows {
+        let table =
+            Table { name: row.try_get(0)?, bytes: row.try_get(1)?, changes: row.try_get(2)? };
+        // Statistics that were reset count less than before, and so differ too.
+        let is_changed = row.try_get::<_, Option<i64>>(3)? != Some(table.changes);
+        let has_content = !WITHOUT_CONTENT.contains(&table.name.as_str());
+        if match which {
+            Which::All => true,
+            Which::Changed => is_changed,
+            Which::ChangedContent => is_changed && has_content,
+        } {
+            tables.push(table);
+        }
+    }
+    Ok(tables)
+}
+
+/// Rewrites tables; says how many bytes they have then.
+async fn rewrite(
+    client: &mut Client,
+    tables: &[Table],
+    now: Timestamp,
+    tell: &(impl Fn(Step) + Sync),
+) -> Result<i64> {
     // Where a table is left empty, new samples would not be taken and the old ones would stay.
     const FORGET: &str = "select pg_clear_attribute_stats(current_schema(), $1::text, attname, false) \
         from pg_attribute where attrelid = $1::text::regclass and attnum > 0 and not attisdropped";
     client.batch_execute(&format!("set lock_timeout = '{LOCK_WAIT}'")).await?;
-    let tables = client.query(TABLES, &[]).await?;
     let mut bytes = 0;
-    for (number, row) in tables.iter().enumerate() {
-        let name: String = row.try_get(0)?;
-        bytes += row.try_get::<_, i64>(1)?;
+    for (number, table) in tables.iter().enumerate() {
+        let name = &table.name;
         tell(Step::Table { name: name.clone(), number: number + 1, of: tables.len() });
         let quoted = name.replace('"', "\"\"");
         patiently(client, &format!("vacuum (full) \"{quoted}\"")).await?;
-        client.query(FORGET, &[&name]).await?;
+        client.query(FORGET, &[name]).await?;
         patiently(client, &format!("vacuum (analyze) \"{quoted}\"")).await?;
-        *done += 1;
+        let size = "select pg_total_relation_size($1::text::regclass)";
+        bytes += client.query_one(size, &[name]).await?.try_get::<_, i64>(0)?;
+        rewritten(client, table, now).await?;
     }
     // The samples lie in a table too, with the old ones among them.
     patiently(client, "vacuum (full) pg_catalog.pg_statistic").await?;
     Ok(bytes)
+}
+
+/// Keeps how many changes a table had before it was rewritten. Later ones may be in the new file.
+async fn rewritten(client: &mut Client, table: &Table, now: Timestamp) -> Result<()> {
+    const SQL: &str = "insert into scrubbed_table (name, changes, scrubbed_at) values ($1, $2, $3) \
+                       on conflict (name) do update set changes = $2, scrubbed_at = $3";
+    let transaction = client.transaction().await?;
+    transaction.batch_execute("set local app.scrub = 'on'").await?;
+    transaction.execute(SQL, &[&table.name, &table.changes, &now]).await?;
+    Ok(transaction.commit().await?)
 }
 
 /// Runs a statement that shuts a table, stepping back whenever others have waited long enough.

@@ -1,6 +1,8 @@
 //! Sessions and their turns.
 
-use quipu_core::{Keep, OperationId, Origin, Role, Session, SessionState, Timestamp, Turn, TurnId};
+use quipu_core::{
+    Keep, MaskedTurns, OperationId, Origin, Role, Session, SessionState, Timestamp, Turn, TurnId,
+};
 use serde::{Deserialize, Serialize};
 use tokio_postgres::Row;
 use uuid::Uuid;
@@ -250,10 +252,43 @@ pub fn remove(batch: &mut Batch, scope: &Scope, id: &str) {
         "delete from episode where user_id = $1 and session_id = $2",
         "delete from pass where user_id = $1 and session_id = $2",
         "delete from baseline where user_id = $1 and session_id = $2",
+        "delete from response where user_id = $1 and session_id = $2",
         "delete from session where user_id = $1 and session_id = $2",
     ] {
         batch.push(sql, vec![Box::new(scope.user().uuid()), Box::new(id.to_owned())]);
     }
+}
+
+/// Notes which session an answer of a chat service belongs to, by the id the service gave it.
+pub fn note_response(
+    batch: &mut Batch,
+    scope: &Scope,
+    response: &str,
+    session: &str,
+    now: Timestamp,
+) {
+    const SQL: &str = "insert into response \
+                       (user_id, tenant_id, response_id, session_id, recorded_at) \
+                       values ($1, $2, $3, $4, $5) on conflict do nothing";
+    batch.push(
+        SQL,
+        vec![
+            Box::new(scope.user().uuid()),
+            Box::new(scope.tenant().uuid()),
+            Box::new(response.to_owned()),
+            Box::new(session.to_owned()),
+            Box::new(now),
+        ],
+    );
+}
+
+/// The session that an answer of a chat service belongs to, unless it was deleted.
+pub async fn of_response(scope: &Scope, response: &str) -> Result<Option<String>> {
+    const SQL: &str = "select r.session_id from response r join session s \
+                         on s.user_id = r.user_id and s.session_id = r.session_id \
+                        where r.user_id = $1 and r.response_id = $2 and s.trashed_at is null";
+    let rows = scope.query(SQL, &[&scope.user().uuid(), &response]).await?;
+    one(&rows, |row| Columns::of(row, "response").take())
 }
 
 /// The sessions that have lain in the trash since `before` or longer.
@@ -265,7 +300,7 @@ pub async fn trashed_before(scope: &Scope, before: Timestamp, limit: i64) -> Res
 }
 
 /// Appends turns to a session that is there, and moves its count and its last moment on.
-pub fn append(batch: &mut Batch, scope: &Scope, to: &str, turns: &[Turn]) {
+pub fn append(batch: &mut Batch, scope: &Scope, to: &str, turns: &MaskedTurns) {
     // Speaking in a chat makes it active again, whatever it was.
     const COUNT: &str = "update session set turns = turns + $3, \
                          last_turn_at = greatest(last_turn_at, $4), \
@@ -286,7 +321,7 @@ pub fn append(batch: &mut Batch, scope: &Scope, to: &str, turns: &[Turn]) {
 }
 
 /// Puts turns into a session whose count knows of them already.
-pub fn insert_turns(batch: &mut Batch, scope: &Scope, to: &str, turns: &[Turn]) {
+pub fn insert_turns(batch: &mut Batch, scope: &Scope, to: &str, turns: &MaskedTurns) {
     const SQL: &str = "insert into turn (user_id, tenant_id, session_id, turn_id, number, role, \
                        speaker, content, origin, said_at, recorded_at, spans) \
                        select $1, $2, $3, * from unnest($4::uuid[], $5::int[], $6::text[], \

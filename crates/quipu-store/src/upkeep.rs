@@ -18,7 +18,7 @@ impl Store {
         const SQL: &str = "select tenant_id, user_id from users where deleted_at is null \
                              and user_id > $1 order by user_id limit $2";
         let after = after.map_or(Uuid::nil(), UserId::uuid);
-        let mut connection = self.pool.get().await?;
+        let mut connection = self.pools.reads.get().await?;
         // Dropped without a commit, it is rolled back, and the setting with it.
         let transaction = connection.transaction().await?;
         transaction.batch_execute("set local app.upkeep = 'on'").await?;

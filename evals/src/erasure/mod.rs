@@ -6,6 +6,7 @@
 //! the server or the database is killed. That the search can see is shown by faults planted on purpose
 //! (`--plant`), each of which must be caught.
 
+mod large;
 mod look;
 mod people;
 
@@ -72,9 +73,18 @@ pub struct Args {
     /// Keep the database and the logs
     #[arg(long)]
     keep: bool,
+    /// Erase one user with very many rows while others write and read, instead
+    #[arg(long)]
+    large: bool,
+    /// How many operations, turns and so on that user has
+    #[arg(long, default_value_t = 100_000, requires = "large")]
+    rows: i32,
 }
 
 pub async fn run(args: Args) -> Result<()> {
+    if args.large {
+        return large::run(args.rows, args.clients).await;
+    }
     println!("seed {}", args.seed);
     ensure!(args.erased < args.users, "somebody has to stay");
     let mut cluster = Cluster::plan("erasure", &[])?;

@@ -23,7 +23,7 @@ use tokio::task::JoinSet;
 
 use crate::load::words::Vocabulary;
 use crate::stand::{Cluster, Serve, Server, connect, create_key, free_port, server_program};
-use service::Service;
+pub(crate) use service::Service;
 use shots::{Shooter, Shot, Times};
 
 #[derive(Debug, Clone, clap::Args)]
@@ -155,13 +155,15 @@ async fn serve(
     log: &Path,
     upstream: &str,
 ) -> Result<Server> {
+    let models = args.models.clone();
+    let models = models.or_else(|| crate::required_data::folder("QUIPU_TEST_MODELS"));
     let serve = Serve {
         program,
         database: url,
         auth: "keys",
         pool: 16,
         migrate: true,
-        models: args.models.as_deref().map(|folder| (folder, "potion")),
+        models: models.as_deref().map(|folder| (folder, "potion")),
         filter: "error",
         log,
     };

@@ -111,6 +111,7 @@ impl Author {
             1 if action.target().is_some() => Matching::Fresh,
             _ => Matching::Unsaid,
         };
+        let speaker = if is_rule(&action) { Speaker::Human } else { speaker };
         Step { no, user, speaker, now: self.now, key, matching, action }
     }
 
@@ -390,9 +391,8 @@ impl Author {
             return Speaker::Human;
         }
         match self.rng.random_range(0..50) {
-            0..22 => Speaker::Key(Origin::Assistant),
-            22..27 => Speaker::Key(Origin::Tool),
-            27..30 => Speaker::Key(Origin::Import),
+            // What assistants, tools and imports may write is for admission to say, not for the record.
+            0..30 => Speaker::Key(Origin::UserTurn),
             30..45 => Speaker::Extractor(Origin::UserTurn),
             _ => Speaker::Extractor(Origin::Document),
         }
@@ -509,4 +509,15 @@ fn current_rows(person: &Person, wish: Wish) -> Vec<&Row> {
             }
     };
     person.rows.iter().filter(fits).collect()
+}
+
+/// Whether an action makes a rule, which an extraction can only propose.
+fn is_rule(action: &Action) -> bool {
+    match action {
+        Action::Save(new) => new.claim.force == Force::Hard,
+        Action::Change { edit, .. } | Action::Correct { edit, .. } => {
+            edit.force == Some(Force::Hard)
+        }
+        _ => false,
+    }
 }

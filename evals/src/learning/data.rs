@@ -4,17 +4,20 @@
 use std::path::Path;
 
 use anyhow::{Context, Result};
+use rand::SeedableRng;
 use rand::rngs::StdRng;
-use rand::seq::IndexedRandom as _;
-use rand::{Rng as _, SeedableRng};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
+
+use super::filling::filled;
 
 const ATTACKS: &str = include_str!("../../data/learning/memory-attacks.jsonl");
 const CLEAN: &str = include_str!("../../data/learning/clean-facts.jsonl");
 const DIALOGUES: &str = include_str!("../../data/learning/dialogues.jsonl");
 const SENSITIVE: &str = include_str!("../../data/learning/sensitive.jsonl");
 const SECRETS: &str = include_str!("../../data/learning/secrets.jsonl");
+const SENTENCES: &str = include_str!("../../data/learning/secret-sentences.jsonl");
+const TOKENS: &str = include_str!("../../data/learning/tokens.jsonl");
 
 /// A text that wants something remembered, or one that only looks like it.
 #[derive(Debug, Clone, Deserialize)]
@@ -78,6 +81,16 @@ pub struct Guarded {
     pub id: String,
     pub text: String,
     pub secret: bool,
+    /// The longest stretch that was filled in: what has to be gone once the text is masked.
+    #[serde(skip)]
+    pub hidden: String,
+}
+
+/// A token format that a vendor publishes.
+#[derive(Debug, Clone, Deserialize)]
+pub struct TokenSample {
+    pub id: String,
+    pub token: String,
 }
 
 fn lines<T: DeserializeOwned>(text: &str) -> Result<Vec<T>> {
@@ -103,14 +116,26 @@ pub fn sensitive() -> Result<Vec<Labelled>> {
     lines(SENSITIVE)
 }
 
-/// The lines with secrets, the places for them filled.
+/// The lines with secrets and their look-alikes, the places for them filled.
 pub fn secrets(seed: u64) -> Result<Vec<Guarded>> {
     let mut rng = StdRng::seed_from_u64(seed);
     let mut found: Vec<Guarded> = lines(SECRETS)?;
+    found.extend(lines::<Guarded>(SENTENCES)?);
     for line in &mut found {
-        line.text = filled(&line.text, &mut rng);
+        let text = filled(&line.text, &mut rng);
+        (line.text, line.hidden) = (text.text, text.longest);
     }
     Ok(found)
+}
+
+pub fn tokens() -> Result<Vec<TokenSample>> {
+    lines(TOKENS)
+}
+
+/// Labelled lines from a file of the same form, with nothing to fill in.
+pub fn labelled_secrets(path: &Path) -> Result<Vec<Guarded>> {
+    let text = std::fs::read_to_string(path).with_context(|| path.display().to_string())?;
+    lines(&text)
 }
 
 /// The public collection of attacks, in the folder that holds the public data.
@@ -118,81 +143,6 @@ pub fn corpus(data: &Path) -> Result<Vec<Attack>> {
     let path = data.join("injection").join("corpus.jsonl");
     let text = std::fs::read_to_string(&path).with_context(|| path.display().to_string())?;
     lines(&text)
-}
-
-/// A text with its places filled at random.
-fn filled(text: &str, rng: &mut StdRng) -> String {
-    let mut out = String::new();
-    let mut rest = text;
-    while let Some((before, after)) = rest.split_once('{') {
-        out.push_str(before);
-        let filling = after.split_once('}').and_then(|(name, rest)| Some((fill(name, rng)?, rest)));
-        match filling {
-            Some((words, behind)) => {
-                out.push_str(&words);
-                rest = behind;
-            }
-            None => {
-                out.push('{');
-                rest = after;
-            }
-        }
-    }
-    out.push_str(rest);
-    out
-}
-
-fn fill(name: &str, rng: &mut StdRng) -> Option<String> {
-    const UPPER: &str = "ABCDEFGHIJKLMNOPQRSTUVWXYZ";
-    const LOWER: &str = "abcdefghijklmnopqrstuvwxyz";
-    const DIGITS: &str = "0123456789";
-    let letters = |parts: &[&str], count: &str, rng: &mut StdRng| -> Option<String> {
-        let letters: Vec<char> = parts.concat().chars().collect();
-        let count: usize = count.parse().ok()?;
-        Some((0..count).filter_map(|_| letters.choose(rng).copied()).collect())
-    };
-    match name {
-        "word" => {
-            ["harbour", "Tulip", "copper", "meadow", "Falcon"].choose(rng).map(|w| (*w).into())
-        }
-        "luhn16" => letters(&[DIGITS], "14", rng).map(|digits| luhn(&format!("4{digits}"))),
-        "luhn15" => letters(&[DIGITS], "12", rng).map(|digits| luhn(&format!("37{digits}"))),
-        "iban" => letters(&[DIGITS], "18", rng).map(|digits| iban("DE", &digits)),
-        _ => {
-            if let Some(count) = name.strip_prefix("b64") {
-                return letters(&[UPPER, LOWER, DIGITS, "+/"], count, rng);
-            }
-            if let Some(count) = name.strip_prefix("alnum") {
-                return letters(&[UPPER, LOWER, DIGITS], count, rng);
-            }
-            if let Some(count) = name.strip_prefix("hex") {
-                return letters(&[DIGITS, "abcdef"], count, rng);
-            }
-            if let Some(count) = name.strip_prefix("digits") {
-                let first = rng.random_range(1..=9);
-                let rest: usize = count.parse::<usize>().ok()?.saturating_sub(1);
-                return Some(format!("{first}{}", letters(&[DIGITS], &rest.to_string(), rng)?));
-            }
-            name.strip_prefix("upper").and_then(|count| letters(&[UPPER, DIGITS], count, rng))
-        }
-    }
-}
-
-/// The digits, and the one that makes them a card's number.
-fn luhn(digits: &str) -> String {
-    let doubled = digits.chars().rev().enumerate().map(|(place, c)| {
-        let digit = c.to_digit(10).unwrap_or(0) * if place % 2 == 0 { 2 } else { 1 };
-        digit / 10 + digit % 10
-    });
-    let check = (10 - doubled.sum::<u32>() % 10) % 10;
-    format!("{digits}{check}")
-}
-
-fn iban(country: &str, digits: &str) -> String {
-    let letters = country.chars().map(|c| (u32::from(c) - u32::from('A') + 10).to_string());
-    let number = format!("{digits}{}00", letters.collect::<String>());
-    let rest = number.chars().fold(0, |rest, c| (rest * 10 + c.to_digit(10).unwrap_or(0)) % 97);
-    format!("{country}{:02}{digits}", 98 - rest)
 }
 
 #[cfg(test)]
@@ -207,13 +157,9 @@ mod tests {
         assert!(sensitive().unwrap().len() >= 500);
         let secrets = secrets(1).unwrap();
         assert!(secrets.len() >= 200);
-        let left = secrets.iter().filter(|s| s.text.contains("{alnum") || s.text.contains("{b64"));
+        let open = ["{alnum", "{b64", "{url", "{digits", "{hex", "{upper", "{password", "{seed"];
+        let left = secrets.iter().filter(|s| open.iter().any(|open| s.text.contains(open)));
         assert_eq!(left.count(), 0, "no place is left open");
-    }
-
-    #[test]
-    fn the_numbers_made_here_are_real_ones() {
-        assert_eq!(luhn("453201511283036"), "4532015112830366");
-        assert_eq!(iban("DE", "370400440532013000"), "DE89370400440532013000");
+        assert!(tokens().unwrap().len() >= 150);
     }
 }

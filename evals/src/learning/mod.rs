@@ -2,7 +2,9 @@
 //! coming back, what the screens let through, and how well a real model does.
 
 pub(crate) mod attack;
+mod carriers;
 pub(crate) mod data;
+mod filling;
 mod judged;
 pub(crate) mod room;
 mod tally;

@@ -8,9 +8,10 @@ use std::path::PathBuf;
 use anyhow::{Result, ensure};
 use quipu_core::screen::{directive, secret, sensitive};
 
-use super::data;
+use super::data::Guarded;
 use super::judged;
 use super::tally::{Halves, Show, is_tuned_on};
+use super::{carriers, data};
 
 #[derive(Debug, Clone, clap::Args)]
 pub struct Args {
@@ -22,6 +23,9 @@ pub struct Args {
     /// How many misses of each measurement are shown, of the half that the rules were tuned on.
     #[arg(long, default_value_t = 5)]
     pub misses: usize,
+    /// A file of labelled lines from elsewhere, as `secrets.jsonl` has them; reported on its own.
+    #[arg(long)]
+    pub more_secrets: Option<PathBuf>,
     /// Every miss, those of the half that is held out too. Whoever reads them cannot tune on them.
     #[arg(long)]
     pub all: bool,
@@ -35,21 +39,24 @@ pub async fn run(args: Args) -> Result<()> {
     println!("seed {}", args.seed);
     let show = Show { misses: args.misses, all: args.all };
     let (hidden, plain) = secrets(&args, show)?;
+    let tokens = tokens(&args, show)?;
     let (private, open) = private(show)?;
     let facts = judged::clean()?;
     facts.print("clean facts admitted", show);
     orders(show)?;
     let (attacks, _) = judged::attacks(show)?;
-    let harmless = args.data.as_deref().map(judged::harmless).transpose()?;
+    let data = args.data.clone().or_else(|| crate::required_data::folder("QUIPU_EVAL_DATA"));
+    let harmless = data.as_deref().map(judged::harmless).transpose()?;
     if let Some(harmless) = &harmless {
         harmless.print("harmless texts of the public corpus not blocked", show);
     }
     judged::speed()?;
 
+    ensure!(tokens.held.share() >= 99.0, "fewer than 99 % of the tokens were masked");
+    ensure!(hidden.held.share() >= 99.0, "fewer than 99 % of the secrets were masked");
+    ensure!(plain.held.share() >= 97.0, "more than 3 % of the look-alikes were masked");
     // What is reached on the half that is held out. The goals, where it falls short of them: 99 % of
-    // the secrets and of what is sensitive, 95 % of the look-alikes, 98 % of the clean facts.
-    ensure!(hidden.held.share() >= 94.0, "fewer than 94 % of the secrets were seen");
-    ensure!(plain.held.share() >= 97.0, "too much is taken for a secret");
+    // what is sensitive, 95 % of its look-alikes, 98 % of the clean facts.
     ensure!(private.held.share() >= 93.0, "fewer than 93 % of what is sensitive was seen");
     ensure!(open.held.share() >= 80.0, "too much is taken for sensitive");
     ensure!(facts.held.share() >= 96.0, "fewer than 96 % of the clean facts were admitted");
@@ -60,18 +67,45 @@ pub async fn run(args: Args) -> Result<()> {
     Ok(())
 }
 
+/// Secrets and their look-alikes in sentences.
 fn secrets(args: &Args, show: Show) -> Result<(Halves, Halves)> {
     let (mut hidden, mut plain) = (Halves::default(), Halves::default());
     for filling in 0..args.fillings {
         for line in data::secrets(args.seed + filling)? {
-            let seen = secret::has_secret(&line.text);
             let halves = if line.secret { &mut hidden } else { &mut plain };
-            halves.count(&line.id, seen == line.secret, || format!("{}: {}", line.id, line.text));
+            count(halves, &line);
         }
     }
-    hidden.print("secrets seen", show);
+    hidden.print("secrets masked", show);
     plain.print("look-alikes of secrets let through", show);
+    if let Some(path) = &args.more_secrets {
+        let (mut hidden, mut plain) = (Halves::default(), Halves::default());
+        for line in data::labelled_secrets(path)? {
+            let halves = if line.secret { &mut hidden } else { &mut plain };
+            count(halves, &line);
+        }
+        hidden.print("secrets of the given file masked", show);
+        plain.print("look-alikes of the given file let through", show);
+    }
     Ok((hidden, plain))
+}
+
+/// Published token formats in texts that do not name them.
+fn tokens(args: &Args, show: Show) -> Result<Halves> {
+    let mut tokens = Halves::default();
+    for line in carriers::token_lines(args.seed)? {
+        count(&mut tokens, &line);
+    }
+    tokens.print("tokens of published formats masked", show);
+    Ok(tokens)
+}
+
+fn count(halves: &mut Halves, line: &Guarded) {
+    let masked = secret::mask(&line.text);
+    // A number of three digits may occur in a text by chance.
+    let gone = |masked: &str| line.hidden.len() < 4 || !masked.contains(&line.hidden);
+    let right = if line.secret { masked.as_deref().is_some_and(gone) } else { masked.is_none() };
+    halves.count(&line.id, right, || format!("{}: {}", line.id, line.text));
 }
 
 fn private(show: Show) -> Result<(Halves, Halves)> {

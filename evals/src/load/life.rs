@@ -35,7 +35,7 @@ pub struct Person {
 
 impl Person {
     pub fn new(name: &str, number: u64, credential: &str) -> Self {
-        Self { caller: Caller::key(tenant(), name, credential, Origin::Assistant), number }
+        Self { caller: Caller::key(tenant(), name, credential, Origin::UserSaid), number }
     }
 
     pub fn user(&self) -> UserId {
@@ -195,7 +195,8 @@ mod tests {
                 let index: &mut u32 = next.entry(name).or_default();
                 facts.insert(fact, *index);
                 let said = life.said(&person, *index);
-                let new = NewMemory { claim: said.claim, ..NewMemory::saying("") };
+                let claim = said.claim;
+                let new = NewMemory { claim, keep_without_domain: true, ..NewMemory::saying("") };
                 engine.save(&request(said.seed), new).await.unwrap();
                 *index += 1;
             } else {

@@ -7,7 +7,8 @@ use std::time::{Duration, Instant};
 use anyhow::{Result, ensure};
 use quipu_core::Timestamp;
 use quipu_core::vault::{
-    Base, File, Held, Kept, Missing, Plan, Read, as_bullets, decode, encode, plan, read, render,
+    BASE, Base, File, Held, Kept, Missing, Plan, Read, as_bullets, decode, encode, plan, read,
+    render,
 };
 use quipu_core::vault::{Command, Home};
 use rand::rngs::StdRng;
@@ -15,6 +16,7 @@ use rand::seq::IndexedRandom as _;
 use rand::{Rng as _, SeedableRng as _};
 
 use super::people;
+use crate::mutation::{Watchdog, mutate_lines};
 
 #[derive(Debug, Clone, clap::Args)]
 pub struct Args {
@@ -32,7 +34,9 @@ const NOW: i64 = 1_800_000_000;
 pub fn run(args: &Args) -> Result<()> {
     let started = Instant::now();
     let (mut rounds, mut bytes, mut problems, mut conflicts, mut steps) = (0_u64, 0, 0, 0, 0);
+    let watchdog = Watchdog::start(Duration::from_secs(10), args.seed);
     while started.elapsed() < Duration::from_secs(args.seconds) {
+        watchdog.round(rounds);
         let mut rng = StdRng::seed_from_u64(args.seed.wrapping_mul(1_000_003) ^ rounds);
         let now = Timestamp::from_second(NOW)?;
         let held = people::held(&mut rng, now);
@@ -40,7 +44,12 @@ pub fn run(args: &Args) -> Result<()> {
         unchanged(&held, &files, now, rounds)?;
         let other = render(&people::held(&mut rng, now), now, &Kept::default());
         for _ in 0..8 {
-            let mutated = mutate(&files, &other, &mut rng);
+            let mutated = if rng.random_bool(0.5) {
+                mutate_base(&files, &mut rng)
+            } else {
+                mutate(&files, &other, &mut rng)
+            };
+            in_range(&read(&mutated).base, rounds)?;
             bytes += mutated.iter().map(|file| file.content.len()).sum::<usize>();
             let ours = if rng.random_bool(0.3) { Held::default() } else { held.clone() };
             let plan = stable(&mutated, &ours, now, rounds, &mut rng, args.plant)?;
@@ -76,6 +85,29 @@ fn unchanged(held: &Held, files: &[File], now: Timestamp, round: u64) -> Result<
     let quiet = plan.conflicts.is_empty() && plan.problems.is_empty();
     ensure!(plan.is_empty() && quiet, "round {round}: an unchanged vault asks for {plan:?}");
     Ok(())
+}
+
+/// Ranges of turns that a base was read with are ranges that a session can have. Readers walk through
+/// them turn by turn.
+fn in_range(base: &Base, round: u64) -> Result<()> {
+    const MOST_TURNS: i32 = 1_000_000;
+    for episode in &base.episodes {
+        let (first, last) = (episode.first_turn, episode.last_turn);
+        ensure!(
+            (1..=MOST_TURNS).contains(&first) && (first..=MOST_TURNS).contains(&last),
+            "round {round}: an episode of the turns {first} to {last} was read"
+        );
+    }
+    Ok(())
+}
+
+/// Changes values inside the lines of the base: numbers, dates, lists, strings.
+fn mutate_base(files: &[File], rng: &mut StdRng) -> Vec<File> {
+    let mut files = files.to_vec();
+    for file in files.iter_mut().filter(|file| file.path == BASE) {
+        file.content = mutate_lines(&file.content, rng);
+    }
+    files
 }
 
 /// What was read and written again is the same the next time.

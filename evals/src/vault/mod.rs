@@ -3,7 +3,7 @@
 
 mod edits;
 pub mod fuzz;
-mod people;
+pub mod people;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
@@ -292,7 +292,7 @@ impl<'a> Person<'a> {
             edited.clone_from(&files);
         }
         let request = self.mine();
-        let synced = self.engine.vault_apply(&request, &edited).await?;
+        let synced = self.engine.vault_apply(&request, &edited, false).await?;
         ensure!(
             synced.plan.conflicts.is_empty(),
             "a conflict with nobody: {:?}",
@@ -319,7 +319,7 @@ impl<'a> Person<'a> {
             );
         }
         let request = self.mine();
-        let again = self.engine.vault_apply(&request, &synced.files).await?;
+        let again = self.engine.vault_apply(&request, &synced.files, false).await?;
         ensure!(again.operation.is_none(), "an unchanged vault wrote: {:?}", again.plan.steps);
         ensure!(again.files == synced.files, "an unchanged vault was written anew");
         self.tally.edits.fetch_add(expected.edits, Ordering::Relaxed);
@@ -343,7 +343,8 @@ impl<'a> Person<'a> {
         ensure!((empty.memories, empty.episodes) == (0, 0), "the wipe left something");
         // The clock stands still: what ends meanwhile would be another state.
         let moment = Moment { now: self.now(), seed: self.rng.random() };
-        let synced = self.engine.vault_apply(&Request::new(me.clone(), moment), &files).await?;
+        let request = Request::new(me.clone(), moment);
+        let synced = self.engine.vault_apply(&request, &files, false).await?;
         ensure!(synced.plan.problems.is_empty(), "{:?}", synced.plan.problems);
         let after = self.engine.whole(&me, self.now()).await?;
         ensure!(before.hash.memories == after.hash.memories, "the memories are not the same");

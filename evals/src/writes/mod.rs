@@ -196,7 +196,7 @@ pub async fn run(args: Args) -> Result<()> {
     };
     let settings = [("QUIPU_UPSTREAM", upstream.url.as_str()), ("QUIPU_UPSTREAM_KEY", "sk-none")];
     let server = Server::start_with(&serve, &settings).await?;
-    let may = ["--may", "read,write,propose,erase,admin", "--origin", "user_said"];
+    let may = ["--may", "read,write,propose,erase,admin,chat", "--origin", "user_said"];
     let (_, key) = create_key_with(&program, &url, TENANT, &may)?;
     let base = format!("http://{}", server.address);
     let admin = Client { http: reqwest::Client::new(), base, key };

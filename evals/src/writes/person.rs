@@ -236,7 +236,7 @@ impl Person {
 
 /// A token of the user's own, for as long as a token can be.
 async fn token(admin: &Client, user: &str) -> Result<Client> {
-    let permissions = ["read", "write", "propose", "erase"];
+    let permissions = ["read", "write", "propose", "erase", "chat"];
     let body = json!({"user": user, "minutes": 15, "permissions": permissions});
     let made = admin.post("/api/tokens", body).await?.expect("token")?;
     Ok(admin.with_key(made["secret"].as_str().context("a token")?))
@@ -245,7 +245,7 @@ async fn token(admin: &Client, user: &str) -> Result<Client> {
 /// A key for one user, with this origin and all that an assistant may be given.
 async fn key(admin: &Client, user: &str, origin: &str) -> Result<String> {
     let body = json!({"name": origin, "user": user, "origin": origin,
-                      "permissions": ["read", "write", "propose", "erase"]});
+                      "permissions": ["read", "write", "propose", "erase", "chat"]});
     let made = admin.send(Method::POST, "/api/keys", body).await?.expect("key")?;
     Ok(made["secret"].as_str().context("a secret")?.to_owned())
 }

@@ -20,11 +20,13 @@ export interface Act {
   /** Shows it before the server has answered; gives back what takes that away again. */
   show?: () => () => void;
   run: () => Promise<Written>;
+  /** The same with the user's answer that something about a closed domain is kept without a domain. */
+  runWithoutDomain?: () => Promise<Written>;
   after?: (written: Written) => void;
 }
 
 /** The same done to several memories at once: one message, and one undo for all of it. */
-export interface ActOnAll extends Omit<Act, "run" | "after"> {
+export interface ActOnAll extends Omit<Act, "run" | "runWithoutDomain" | "after"> {
   runs: readonly (() => Promise<Written>)[];
   after?: (written: Written) => void;
 }
@@ -48,7 +50,7 @@ export function useAct(): (act: Act) => Promise<Written | undefined> {
   const quipu = useQuipu();
   const queries = useQueryClient();
   return useCallback(
-    async (act: Act) => {
+    async function perform(act: Act): Promise<Written | undefined> {
       const hide = act.show?.();
       const running = act.run();
       const one: Done = { settled: running.catch(() => undefined) };
@@ -61,12 +63,49 @@ export function useAct(): (act: Act) => Promise<Written | undefined> {
       } catch (error) {
         drop(one);
         hide?.();
-        showToast({ text: sentenceOf(error), tone: "bad" });
+        if (!askAboutDomain(quipu, queries, act, error, perform))
+          showToast({ text: sentenceOf(error), tone: "bad" });
         return undefined;
       }
     },
     [quipu, queries],
   );
+}
+
+/**
+ * Asks what to do with something about a domain that the user has not opened: open it, keep this one
+ * without a domain, or nothing. Whether there was anything to ask.
+ */
+function askAboutDomain(
+  quipu: Quipu,
+  queries: QueryClient,
+  act: Act,
+  error: unknown,
+  perform: (act: Act) => Promise<Written | undefined>,
+): boolean {
+  const domain =
+    error instanceof QuipuError && error.code === "opt_in_needed" ? error.domain : undefined;
+  if (!domain) return false;
+  const { runWithoutDomain } = act;
+  const open = async () => {
+    try {
+      await quipu.domains.open(domain);
+      await queries.invalidateQueries({ queryKey: ["domains"] });
+      await perform(act);
+    } catch (refused) {
+      showToast({ text: sentenceOf(refused), tone: "bad" });
+    }
+  };
+  showToast({
+    text: t("shell.closedDomain.text", { domain }),
+    about: act.about,
+    action: { label: t("shell.closedDomain.open", { domain }), run: () => void open() },
+    other: runWithoutDomain && {
+      label: t("shell.closedDomain.keep"),
+      run: () => void perform({ ...act, run: runWithoutDomain }),
+    },
+  });
+  return true;
 }
 
 /** How many of them are on their way at a time. */

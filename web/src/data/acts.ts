@@ -51,6 +51,11 @@ export function useMemoryActs() {
           say: t("memory.did.save"),
           about: typeof memory === "string" ? memory : memory.content,
           run: () => quipu.memories.save(memory),
+          runWithoutDomain: () =>
+            quipu.memories.save({
+              ...(typeof memory === "string" ? { content: memory } : memory),
+              keep_without_domain: true,
+            }),
           after: keep,
         }),
       update: (memory: MemoryView, changes: UpdateMemory) =>
@@ -59,6 +64,12 @@ export function useMemoryActs() {
           about: changes.content ?? memory.content,
           show: as(memory, { ...shownAs(memory, changes), updated_at: now() }),
           run: () => quipu.memories.update(memory.id, changes, { ifMatch: memory }),
+          runWithoutDomain: () =>
+            quipu.memories.update(
+              memory.id,
+              { ...changes, keep_without_domain: true },
+              { ifMatch: memory },
+            ),
           after: keep,
         }),
       confirm: (memory: MemoryView) =>

@@ -16,7 +16,15 @@ export interface Toast {
   /** The words it is about, which are the person's own. */
   about?: string;
   tone?: "bad";
-  action?: { label: string; shortcut?: string; run: () => void };
+  action?: ToastAction;
+  /** A second answer, where the message is a question. It stays until it is answered or closed. */
+  other?: ToastAction;
+}
+
+export interface ToastAction {
+  label: string;
+  shortcut?: string;
+  run: () => void;
 }
 
 export const TOAST_TIME = 10_000;
@@ -90,14 +98,14 @@ export function ToastViewport() {
 function ToastRow({ toast, paused }: { toast: Toast; paused: boolean }) {
   const left = useRef(TOAST_TIME);
   useEffect(() => {
-    if (paused) return;
+    if (paused || toast.other) return;
     const began = Date.now();
     const timer = setTimeout(() => dropToast(toast.id), left.current);
     return () => {
       clearTimeout(timer);
       left.current = Math.max(1_000, left.current - (Date.now() - began));
     };
-  }, [paused, toast.id]);
+  }, [paused, toast.id, toast.other]);
   return (
     <div
       className={classes(
@@ -115,17 +123,21 @@ function ToastRow({ toast, paused }: { toast: Toast; paused: boolean }) {
           </span>
         )}
       </p>
-      {toast.action && (
-        <Button
-          small
-          onClick={() => {
-            dropToast(toast.id);
-            toast.action?.run();
-          }}
-        >
-          {toast.action.label}
-          {toast.action.shortcut && <Kbd keys={toast.action.shortcut} />}
-        </Button>
+      {[toast.action, toast.other].map(
+        (action) =>
+          action && (
+            <Button
+              small
+              key={action.label}
+              onClick={() => {
+                dropToast(toast.id);
+                action.run();
+              }}
+            >
+              {action.label}
+              {action.shortcut && <Kbd keys={action.shortcut} />}
+            </Button>
+          ),
       )}
       <IconButton small plain label={t("shell.close")} onClick={() => dropToast(toast.id)}>
         <X size={14} aria-hidden />

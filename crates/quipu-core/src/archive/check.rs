@@ -17,11 +17,14 @@ use crate::time::{Period, Timestamp};
 /// How many faults are told; whoever has more has the wrong file.
 const TOLD: usize = 20;
 
-/// What is wrong with an export, in words; nothing if all of it can be kept.
-pub fn faults(contents: &Contents, now: Timestamp) -> Vec<String> {
+/// How far the operations of a trusted export may lie in the future. Clocks differ a little, but what
+/// will be known in a year would stop all writing until then.
+pub const CLOCK_TOLERANCE: SignedDuration = SignedDuration::from_hours(24);
+
+/// What is wrong with an export, in words; nothing if all of it can be kept. Nothing in it may have
+/// become known after `latest`.
+pub fn faults(contents: &Contents, latest: Timestamp) -> Vec<String> {
     let mut faults = Vec::new();
-    // Clocks differ a little, but what will be known in a year would stop all writing until then.
-    let latest = now + SignedDuration::from_hours(24);
     let operations: BTreeMap<OperationId, Timestamp> =
         contents.operations.iter().map(|operation| (operation.id, operation.at)).collect();
     let times: BTreeSet<Timestamp> = operations.values().copied().collect();
@@ -175,7 +178,7 @@ fn turn_fault(turn: &Turn, sessions: &BTreeMap<&str, i32>) -> bool {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
     use crate::caller::CallerKind;
     use crate::fact::tests::version;
@@ -184,12 +187,12 @@ mod tests {
     use crate::origin::{Origin, Voice};
     use crate::session::Role;
 
-    fn at(second: i64) -> Timestamp {
+    pub(in crate::archive) fn at(second: i64) -> Timestamp {
         Timestamp::from_second(second).unwrap()
     }
 
     /// One memory, said in one chat, and the operation that saved it.
-    fn good() -> Contents {
+    pub(in crate::archive) fn good() -> Contents {
         let version = version(Voice::stated(Origin::UserSaid));
         let operation = Operation {
             id: version.opened_by,

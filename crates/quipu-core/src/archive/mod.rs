@@ -5,9 +5,11 @@
 //! knows the files' names and their rules; packing them and reading rows is done elsewhere.
 //!
 //! A file that comes back may have been written by anybody. [`faults`] finds what the record could not
-//! hold, [`as_said_by`] takes away whatever trust the one who brings it does not have.
+//! hold, [`screen`] leaves out secrets and lowers what is not trusted to an import, [`as_said_by`] takes
+//! away whatever trust the one who brings it does not have.
 
 mod check;
+mod untrusted;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -24,7 +26,8 @@ use crate::session::{Session, Turn};
 use crate::state_hash::StateHash;
 use crate::time::Timestamp;
 
-pub use check::faults;
+pub use check::{CLOCK_TOLERANCE, faults};
+pub use untrusted::{Lowering, lower_version, screen};
 
 /// What a manifest says it is of.
 pub const FORMAT: &str = "quipu-export";
@@ -66,10 +69,11 @@ The other files hold the same and more, for programs. In a `.jsonl` file every l
 - `episodes.jsonl`: what happened in a conversation, in a sentence or two.
 - `usage.jsonl`: which memories were used, when and how.
 - `policy.json`: what may happen without asking you. `domains.json`: which areas you have opened.
-- `manifest.json`: how long each file is and its SHA-256, so that damage can be found.
+- `manifest.json`: how long each file is and its SHA-256, so that damage can be found, signed by the
+  server that wrote it.
 
 To check the files: `quipu export --verify FILE.zip`
-To put everything back, here or elsewhere: `quipu import FILE.zip`
+To put everything back: `quipu import FILE.zip`; on another server: `quipu import --trust FILE.zip`
 
 What was erased is not in here, and will not come back.
 ";
@@ -83,6 +87,14 @@ pub struct FileSum {
     pub sha256: String,
 }
 
+/// A signature over a file, by the installation that wrote it. Both fields are in hexadecimal.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FileSignature {
+    /// The Ed25519 key.
+    pub public_key: String,
+    pub value: String,
+}
+
 /// The table of contents.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Manifest {
@@ -92,11 +104,21 @@ pub struct Manifest {
     /// What the memory hashed to: taken in somewhere empty, it hashes to the same.
     pub state: StateHash,
     pub files: BTreeMap<String, FileSum>,
+    /// By the installation that exported it, for the user it is of; over the rest of the manifest.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub signature: Option<FileSignature>,
 }
 
 impl Manifest {
     pub fn of(exported_at: Timestamp, state: StateHash, files: BTreeMap<String, FileSum>) -> Self {
-        Self { format: FORMAT.to_owned(), version: VERSION, exported_at, state, files }
+        Self {
+            format: FORMAT.to_owned(),
+            version: VERSION,
+            exported_at,
+            state,
+            files,
+            signature: None,
+        }
     }
 
     /// Where the files that were found differ from what the manifest says of them.

@@ -135,8 +135,8 @@ mod tests {
 
     #[test]
     fn a_name_that_looks_like_a_secret_does_not_cost_the_memory() {
-        let names = (0..20_000).map(|n: u32| super::super::reading::digest(&n.to_string()));
-        let name = names.into_iter().find(|name| secret::has_secret(name)).expect("one of many");
+        let name = "note-sk-proj-abcdefghijklmnopqrstuvwxyz0123456789ABCD".to_owned();
+        assert!(secret::has_secret(&name));
         let item =
             MemoryItem { source: name, content: "Likes tea".into(), ..MemoryItem::default() };
         let verdict = judge(&item, Format::Lines, &builtin_domains(), &Policy::default());

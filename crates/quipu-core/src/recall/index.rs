@@ -109,9 +109,40 @@ impl Index {
         self.units.is_empty()
     }
 
-    /// About how many bytes it takes.
+    /// How many passages it holds.
+    pub fn passages(&self) -> usize {
+        self.terms_of.len()
+    }
+
+    /// About how many bytes it takes, with what its vectors and maps have reserved.
     pub fn bytes(&self) -> usize {
-        self.units.len() * 400 + self.terms.len() * 8 + self.vectors.len() * 4
+        fn list<T>(list: &Vec<T>) -> usize {
+            list.capacity() * size_of::<T>()
+        }
+        fn map<K, V>(map: &HashMap<K, V>) -> usize {
+            // One control byte per slot, and room for a seventh more slots than entries.
+            map.capacity() * 8 / 7 * (size_of::<(K, V)>() + 1)
+        }
+        let facets = self.units.iter().filter_map(|unit| unit.facets.as_ref());
+        let names = self.session_names.iter().map(|name| 2 * name.capacity());
+        let links = self.links.values().chain(self.outward.values());
+        list(&self.units)
+            + list(&self.terms_of)
+            + list(&self.language_of)
+            + list(&self.terms)
+            + list(&self.vectors)
+            + list(&self.embedded)
+            + map(&self.passage_at)
+            + map(&self.unit_at)
+            + map(&self.session_at)
+            + list(&self.session_names)
+            + list(&self.first_turns)
+            + map(&self.links)
+            + map(&self.outward)
+            + map(&self.fact_at)
+            + facets.map(Facets::heap_bytes).sum::<usize>()
+            + names.sum::<usize>()
+            + links.map(list).sum::<usize>()
     }
 
     /// Adds passages. Those of one source come together and in order; one that is there already is

@@ -42,3 +42,12 @@ pub struct Facets {
     /// When it was last said to be so.
     pub fresh_at: Timestamp,
 }
+
+impl Facets {
+    /// About how many bytes its strings take beside itself.
+    pub(crate) fn heap_bytes(&self) -> usize {
+        let text = |text: &Option<String>| text.as_ref().map_or(0, String::capacity);
+        let names = self.names.iter().map(|name| name.capacity() + size_of::<String>());
+        text(&self.domain) + text(&self.session) + names.sum::<usize>()
+    }
+}

@@ -7,6 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::{Deserialize, Serialize};
 
 use super::{BASE, File, Held, Home, Problem, by_fact, shown};
+use crate::archive::FileSignature;
 use crate::episode::Episode;
 use crate::fact::{State, Version};
 use crate::id::FactId;
@@ -47,6 +48,30 @@ enum Row {
     Memory(Box<Based>),
     Link { link: Box<Link> },
     Episode { episode: Box<Episode> },
+    Signature(SignatureRow),
+}
+
+/// The last row of a base that was signed. It has no other field: a row is either the signature or
+/// something that is signed.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct SignatureRow {
+    signature: FileSignature,
+}
+
+/// Adds a signature over the rows of a base as its last row.
+pub fn add_signature(base: &mut File, signature: FileSignature) {
+    let row = serde_json::to_string(&SignatureRow { signature }).unwrap_or_default();
+    base.content.push_str(&row);
+    base.content.push('\n');
+}
+
+/// Splits a base into the rows that were signed and the signature in its last row, if it has one.
+pub fn split_signature(content: &str) -> Option<(&str, FileSignature)> {
+    let end = content.strip_suffix('\n').unwrap_or(content).rfind('\n')? + 1;
+    let (rows, last) = content.split_at(end);
+    let row: SignatureRow = serde_json::from_str(last).ok()?;
+    Some((rows, row.signature))
 }
 
 impl Base {
@@ -153,6 +178,8 @@ impl Base {
                         whole = false;
                     }
                 },
+                // Whether it fits is for the reader of the whole file to verify.
+                Ok(Row::Signature(_)) => {}
                 Err(_) => {
                     problem("not a line that Quipu wrote; it is passed over".to_owned());
                     whole = false;

@@ -25,7 +25,7 @@ use crate::id::FactId;
 use crate::link::Link;
 use crate::time::Timestamp;
 
-pub use base::{Base, Based};
+pub use base::{Base, Based, add_signature, split_signature};
 pub use command::Command;
 pub use home::Home;
 pub use line::{decode, encode};

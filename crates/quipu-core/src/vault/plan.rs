@@ -91,6 +91,8 @@ pub struct Plan {
     pub kept: BTreeSet<usize>,
     /// Which entries are about which fact, also those that have lost their mark.
     pub lines: BTreeMap<FactId, Vec<usize>>,
+    /// Whether this installation signed the base for the user. Set by the engine.
+    pub base_signed: bool,
 }
 
 impl Plan {

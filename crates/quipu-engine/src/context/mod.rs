@@ -2,8 +2,9 @@
 //!
 //! The baseline is rendered once per session and frozen; the dynamic part is made for each message.
 //! Nothing here calls a chat model, and nothing here fails a chat: with the database away the answer
-//! is what is at hand, marked degraded.
+//! is empty, marked degraded; if it is only slow, the answer is what this request has confirmed so far.
 
+mod baseline;
 mod calls;
 mod note;
 mod retrieve;
@@ -12,7 +13,7 @@ mod why;
 
 pub use calls::ToolRun;
 pub(crate) use note::NOTES_AT_ONCE;
-pub use retrieve::{Ask, Context, Part, Spent};
+pub use retrieve::{Ask, Confirmed, Context, Part, Spent};
 pub use usage::{
     BaselineRecord, Given, NewUsage, RetrievalRecord, USAGE_TYPES, UsageRecord, UsageStats,
 };

@@ -5,6 +5,7 @@ use quipu_core::context::block::{Item, LeftOut, Source};
 use quipu_core::job::next_upkeep;
 use quipu_core::{Caller, FactId, JobId, JobKind, Timestamp};
 use quipu_store::context as kept;
+use quipu_store::passage::RecallState;
 use quipu_store::{Batch, directory, job};
 use serde_json::json;
 
@@ -21,7 +22,7 @@ impl Engine {
         caller: &Caller,
         ask: &Ask,
         context: &Context,
-        removed: i64,
+        state: RecallState,
         now: Timestamp,
     ) {
         let mut facts: Vec<FactId> = context.baseline.items.iter().flat_map(Item::facts).collect();
@@ -46,7 +47,7 @@ impl Engine {
                 let scope = engine.store.note(tenant, user).await?;
                 // What is kept for a while needs somebody to let go of it.
                 let ((), unattended) = try_join!(
-                    kept::note(&scope, &new, removed),
+                    kept::note(&scope, &new, state),
                     directory::look_after(&scope, true)
                 )?;
                 if unattended {

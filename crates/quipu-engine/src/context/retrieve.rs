@@ -1,28 +1,27 @@
 //! Retrieve: baseline, then dynamic, then the explanation of both.
 
-use std::collections::HashMap;
-use std::sync::{Arc, LazyLock};
+use std::sync::{Arc, LazyLock, OnceLock};
 use std::time::Duration;
 
 use futures_util::try_join;
 use jiff::tz::TimeZone;
 use quipu_core::context::block::{self, Block, Finding, Item, LeftOut, Source};
-use quipu_core::context::{Budget, is_sure_enough, may_inject, precedence, selective};
+use quipu_core::context::{Budget, is_sure_enough, may_inject, selective};
 use quipu_core::detect::{Detected, Detector};
 use quipu_core::recall::index::Index;
 use quipu_core::recall::rank::Arm;
 use quipu_core::{
-    AsOf, Caller, Category, Domain, FactId, Force, Ids, Period, RetrievalId, Timestamp, Version,
-    VersionId,
+    AsOf, Caller, Domain, FactId, Ids, Period, RetrievalId, Timestamp, Version, VersionId,
 };
 use quipu_store::context::{self as kept, Baseline};
-use quipu_store::{Scope, domain, recallable, session};
+use quipu_store::{Scope, domain, session};
 use serde_json::json;
-use sha2::{Digest, Sha256};
 
+use super::baseline::{in_order, item_json, render, thawed, wishes};
+use crate::cpu::LARGE_TEXT_CHARS;
 use crate::error::{Error, Result};
 use crate::facts::Point;
-use crate::recall::{Filter, Mind, Recall, Recalled, Surroundings, Took, Why, is_usable};
+use crate::recall::{Filter, Opened, Recall, Recalled, Surroundings, Took, Why, is_usable};
 use crate::sessions::check_session_name;
 use crate::{Engine, Moment};
 
@@ -50,7 +49,7 @@ pub struct Ask {
     pub precise: bool,
     pub point: Point,
     pub zone: TimeZone,
-    /// How long it may take; what is at hand then is the answer.
+    /// How long it may take; what is confirmed by then is the answer.
     pub within: Duration,
 }
 
@@ -154,83 +153,96 @@ pub struct Context {
 /// Below this a memory is found, and not worth its tokens unasked.
 const WORTH_RELEVANCE: f32 = 0.15;
 
+/// What a retrieval has confirmed so far: the session's frozen baseline, read in the same round trip
+/// that found the user and the state of their memory. It is what a degraded answer may contain; what was
+/// read by an earlier request may have been removed since, on this server or on another.
+#[derive(Debug, Clone, Default)]
+pub struct Confirmed(Arc<OnceLock<Part>>);
+
+impl Confirmed {
+    /// The context of a retrieval that did not end in time.
+    pub fn degraded(&self, ask: &Ask, moment: Moment, reason: &'static str) -> Context {
+        let mut context = empty(moment, ask);
+        context.baseline = self.0.get().cloned().unwrap_or_default();
+        context.frozen = !context.baseline.content.is_empty();
+        context.spent.baseline = context.baseline.tokens;
+        context.degraded.push(reason);
+        context
+    }
+}
+
 impl Engine {
     /// The context for a message. It does not fail because something behind it does: what could not
     /// be had is named in `degraded`.
     pub async fn retrieve(&self, caller: &Caller, ask: &Ask, moment: Moment) -> Result<Context> {
+        self.retrieve_confirming(caller, ask, moment, &Confirmed::default()).await
+    }
+
+    /// The same, for a caller who may not wait for the end and then takes what was confirmed.
+    pub async fn retrieve_confirming(
+        &self,
+        caller: &Caller,
+        ask: &Ask,
+        moment: Moment,
+        confirmed: &Confirmed,
+    ) -> Result<Context> {
         if let Some(session) = &ask.session {
             check_session_name(session)?;
         }
-        let work = self.retrieve_now(caller, ask, moment);
-        let done = match tokio::time::timeout(ask.within, work).await {
+        let work = self.retrieve_now(caller, ask, moment, confirmed);
+        let reason = match tokio::time::timeout(ask.within, work).await {
             Ok(Ok(context)) => return Ok(context),
             Ok(Err(Error::Unavailable(error))) => error.to_string(),
             Ok(Err(error)) => return Err(error),
             Err(_) => "out of time".to_owned(),
         };
-        tracing::warn!(reason = done, "context without the database");
-        Ok(self.at_hand(caller, ask, moment))
+        tracing::warn!(reason, "context without the database");
+        Ok(confirmed.degraded(ask, moment, "database"))
     }
 
-    /// What can be said without asking anybody: the baseline the session was last given here.
-    pub fn at_hand(&self, caller: &Caller, ask: &Ask, moment: Moment) -> Context {
-        let key = (caller.user, ask.session.clone(), wishes(ask));
-        let baseline = self.given.get(&key).map(|part| (*part).clone()).unwrap_or_default();
-        let mut context = empty(moment, ask);
-        context.spent.baseline = baseline.tokens;
-        context.frozen = !baseline.content.is_empty();
-        context.baseline = baseline;
-        context.degraded.push("database");
-        context
-    }
-
-    async fn retrieve_now(&self, caller: &Caller, ask: &Ask, moment: Moment) -> Result<Context> {
-        let (now, point) = (moment.now, ask.point.resolve(moment.now));
+    async fn retrieve_now(
+        &self,
+        caller: &Caller,
+        ask: &Ask,
+        moment: Moment,
+        confirmed: &Confirmed,
+    ) -> Result<Context> {
+        let (now, asked) = (moment.now, dynamic_ask(ask));
+        let mut model = self.expected_model().await;
+        let mut question = self.embed_question(caller.tenant, model.as_ref(), &asked).await;
+        let mut given = self.open_given(caller, ask, now, confirmed).await?;
+        if question.wanted && given.opened.around.model != model {
+            // The model was switched since: the question is embedded again, outside the transaction.
+            model.clone_from(&given.opened.around.model);
+            drop(given);
+            question = self.embed_question(caller.tenant, model.as_ref(), &asked).await;
+            given = self.open_given(caller, ask, now, confirmed).await?;
+        }
+        let Given { opened, domains, frozen, stale, incognito } = given;
         let budget = Budget::of(ask.tokens, ask.window);
+        let point = ask.point.resolve(now);
         let mut context = empty(moment, ask);
-        let scope = self.store.read(caller.tenant, caller.user).await?;
-        // All of it in one round trip; what was said last in the chat comes along.
-        let (around, domains, frozen, incognito, ahead) = try_join!(
-            self.around(&scope, now),
-            self.domains_of(&scope, ask),
-            frozen(&scope, ask),
-            is_incognito(&scope, ask),
-            async {
-                match ask.session.is_some() && ask.point.is_now() {
-                    true => self.minds.ahead(&scope).await,
-                    false => Ok(None),
-                }
-            }
-        )?;
-        let mind = self.mind(&scope, &around, ahead, ask.point, now).await?;
         context.domains = domains;
-        // A domain that was shut for everybody since takes its words out of every prompt.
-        let shut = |kept: &Baseline| kept.domains.iter().any(|domain| around.shut.contains(domain));
-        let (stale, frozen) = match frozen {
-            Some(kept) if shut(&kept) => (kept.domains, None),
-            other => (Vec::new(), other),
-        };
-        let asked = dynamic_ask(ask);
         let (rendered, changed, found) = try_join!(
             async {
                 match &frozen {
                     Some(_) => Ok(None),
-                    None => render(&scope, &mind, ask, &budget, point, &around).await.map(Some),
+                    None => render(self, &opened, ask, budget, point).await.map(Some),
                 }
             },
             async {
                 match &frozen {
-                    Some(kept) => {
-                        changed_since(&scope, &mind, kept.rendered_at, point, &around.shut).await
-                    }
+                    Some(kept) => self.changed_since(&opened, kept.rendered_at, point).await,
                     None => Ok(Vec::new()),
                 }
             },
-            self.recall_with(&scope, &around, &mind, &asked, now)
+            self.find(&opened, &asked, question, now)
         )?;
         // Given back before another is asked for: whoever holds one while waiting for a second can
-        // wait for ever.
-        drop(scope);
+        // wait for ever. And no model is asked while it is open.
+        let around = Arc::clone(&opened.around);
+        drop(opened);
+        let found = self.put_in_order(&asked, found).await;
         context.frozen = frozen.is_some();
         context.baseline = match (frozen, rendered) {
             (Some(kept), _) => thawed(&kept),
@@ -240,26 +252,58 @@ impl Engine {
             (None, Some(new)) => self.freeze(caller, ask, new, &stale, &around, now).await?,
             (None, None) => Part::default(),
         };
-        if ask.session.is_some() && !incognito {
-            let key = (caller.user, ask.session.clone(), wishes(ask));
-            self.given.insert(key, Arc::new(context.baseline.clone()));
-        }
         context.spent.baseline = context.baseline.tokens;
         let left = budget.total.saturating_sub(context.baseline.tokens);
-        // Who says how sure it must be has said it; otherwise what is unsure is for search only.
-        let believed = |v: &Version| is_sure_enough(v, point.valid);
-        let sure = |v: &Version| ask.filter.min_confidence.is_some() || believed(v);
-        context.dynamic = dynamic(&found, &changed, &context.baseline, left, sure);
-        context.spent.dynamic = context.dynamic.tokens;
         context.found = Place::of_all(&found);
-        let Recalled { times, considered, cached, degraded, model, took, .. } = found;
-        context.times = times;
-        (context.considered, context.cached) = (considered, cached);
-        (context.degraded, context.model, context.took) = (degraded, model, took);
+        let Recalled { considered, cached, model, took, .. } = &found;
+        (context.considered, context.cached) = (*considered, *cached);
+        (context.model, context.took) = (model.clone(), *took);
+        (context.times, context.degraded) = (found.times.clone(), found.degraded.clone());
+        let large = found.memories.iter().map(|f| f.memory.version.claim.content.len());
+        let large = large.chain(found.turns.iter().map(|f| f.turn.content.len())).sum::<usize>();
+        let (baseline, any) = (context.baseline.clone(), ask.filter.min_confidence.is_some());
+        let build = move || {
+            // Who says how sure it must be has said it; otherwise what is unsure is for search only.
+            let sure = |v: &Version| any || is_sure_enough(v, point.valid);
+            dynamic(&found, &changed, &baseline, left, sure)
+        };
+        context.dynamic = self.cpu.run_if(large > LARGE_TEXT_CHARS, build).await?;
+        context.spent.dynamic = context.dynamic.tokens;
         if !incognito {
-            self.note_later(caller, ask, &context, around.state.removed, now);
+            self.note_later(caller, ask, &context, around.state, now);
         }
         Ok(context)
+    }
+
+    /// Opens the user's index and reads what the session was given before. All of it in one round
+    /// trip, if the index is kept here; what was said last in the chat comes along.
+    async fn open_given(
+        &self,
+        caller: &Caller,
+        ask: &Ask,
+        now: Timestamp,
+        confirmed: &Confirmed,
+    ) -> Result<Given> {
+        let (scope, permit) = self.begin_reading(caller, ask.point).await?;
+        let known = async {
+            let (around, frozen, incognito) = try_join!(
+                self.around(&scope, now),
+                frozen(&scope, ask),
+                is_incognito(&scope, ask)
+            )?;
+            let (frozen, stale) = confirm(frozen, &around, confirmed);
+            Ok((around, frozen, stale, incognito))
+        };
+        let ahead = async {
+            match ask.session.is_some() && ask.point.is_now() {
+                true => self.minds.ahead(&scope).await,
+                false => Ok(None),
+            }
+        };
+        let ((around, frozen, stale, incognito), domains, ahead) =
+            try_join!(known, self.domains_of(&scope, ask), ahead)?;
+        let opened = self.settle(caller, scope, permit, around, ahead, ask.point, now).await?;
+        Ok(Given { opened, domains, frozen, stale, incognito })
     }
 
     /// Keeps a baseline for its session, if it has one that is to be frozen. Of two first messages at
@@ -292,7 +336,7 @@ impl Engine {
         for domain in stale.iter().filter(|domain| around.shut.contains(domain)) {
             kept::thaw_domain(&scope, domain).await?;
         }
-        let kept = kept::freeze(&scope, &new, around.state.facts).await?;
+        let kept = kept::freeze(&scope, &new, around.state).await?;
         scope.commit().await?;
         Ok(kept.filter(|kept| kept.etag != new.etag).map_or(part, |kept| thawed(&kept)))
     }
@@ -321,6 +365,36 @@ impl Engine {
     }
 }
 
+/// What a retrieval stands on.
+struct Given {
+    opened: Opened,
+    domains: Vec<Detected>,
+    frozen: Option<Baseline>,
+    /// The domains of a frozen baseline that must not be given any more.
+    stale: Vec<String>,
+    incognito: bool,
+}
+
+/// A session's frozen baseline if it may still be given, or else its domains. A domain that was shut
+/// since takes its words out of every prompt. What may be given is confirmed: the state of the record
+/// was read in the same round trip.
+fn confirm(
+    frozen: Option<Baseline>,
+    around: &Surroundings,
+    confirmed: &Confirmed,
+) -> (Option<Baseline>, Vec<String>) {
+    let shut = |kept: &Baseline| kept.domains.iter().any(|domain| around.shut.contains(domain));
+    match frozen {
+        Some(kept) if shut(&kept) => (None, kept.domains),
+        Some(kept) => {
+            // Set once: a second try of the same request would read the same or a later one.
+            let _ = confirmed.0.set(thawed(&kept));
+            (Some(kept), Vec::new())
+        }
+        None => (None, Vec::new()),
+    }
+}
+
 /// The baseline the session was given before, if it has one with these wishes.
 async fn frozen(scope: &Scope, ask: &Ask) -> Result<Option<Baseline>> {
     match ask.session.as_ref().filter(|_| ask.freeze) {
@@ -334,36 +408,6 @@ async fn is_incognito(scope: &Scope, ask: &Ask) -> Result<bool> {
         Some(id) => Ok(session::is_incognito(scope, id).await?),
         None => Ok(false),
     }
-}
-
-/// A new baseline, and the domains it quotes.
-async fn render(
-    scope: &Scope,
-    mind: &Mind,
-    ask: &Ask,
-    budget: &Budget,
-    point: AsOf,
-    around: &Surroundings,
-) -> Result<(Part, Vec<String>)> {
-    let candidates = mind.with(|index| candidates(index, ask, budget, point, &around.shut));
-    let versions = in_order(scope, &candidates).await?;
-    let part = Part::from(block::baseline(&versions, budget));
-    let facts: Vec<FactId> = part.items.iter().flat_map(Item::facts).collect();
-    let quoted = versions.iter().filter(|version| facts.contains(&version.fact));
-    let mut domains: Vec<String> = quoted.filter_map(|v| v.claim.domain.clone()).collect();
-    domains.sort_unstable();
-    domains.dedup();
-    Ok((part, domains))
-}
-
-/// The versions with these ids, in this order.
-async fn in_order(scope: &Scope, ids: &[(FactId, VersionId)]) -> Result<Vec<Version>> {
-    if ids.is_empty() {
-        return Ok(Vec::new());
-    }
-    let versions = recallable::versions(scope, ids).await?;
-    let mut by_id: HashMap<VersionId, Version> = versions.into_iter().map(|v| (v.id, v)).collect();
-    Ok(ids.iter().filter_map(|(_, version)| by_id.remove(version)).collect())
 }
 
 fn detect(domains: &[Domain], message: &str) -> Vec<Detected> {
@@ -393,104 +437,6 @@ fn empty(moment: Moment, ask: &Ask) -> Context {
     }
 }
 
-/// What a baseline depends on besides the memories. Other wishes have another baseline.
-fn wishes(ask: &Ask) -> String {
-    let said = format!(
-        "{:?} {} {:?} {:?} {:?}",
-        ask.domains, ask.tokens, ask.window, ask.point, ask.filter
-    );
-    Sha256::digest(said.as_bytes()).iter().take(8).map(|byte| format!("{byte:02x}")).collect()
-}
-
-fn thawed(baseline: &Baseline) -> Part {
-    let items = baseline.items["items"].as_array().into_iter().flatten();
-    Part {
-        content: baseline.content.clone(),
-        nonce: baseline.nonce.clone(),
-        etag: baseline.etag.clone(),
-        tokens: baseline.items["tokens"]
-            .as_u64()
-            .and_then(|n| usize::try_from(n).ok())
-            .unwrap_or(0),
-        items: items.filter_map(item_from_json).collect(),
-        left_out: Vec::new(),
-    }
-}
-
-/// The sections a stored item can be under; anything else was written by a later edition.
-const SECTIONS: [&str; 5] =
-    ["Hard preferences (must be respected)", "Profile", "Current context", "Style", "Facts"];
-
-fn item_json(item: &Item) -> serde_json::Value {
-    let Source::Memory { fact, version } = &item.source else { return serde_json::Value::Null };
-    json!({"mark": item.mark, "fact": fact, "version": version, "section": item.section,
-           "also": item.also, "line": item.line, "tokens": item.tokens})
-}
-
-fn item_from_json(value: &serde_json::Value) -> Option<Item> {
-    let text = |name: &str| value[name].as_str();
-    Some(Item {
-        mark: text("mark")?.to_owned(),
-        source: Source::Memory {
-            fact: text("fact")?.parse().ok()?,
-            version: text("version")?.parse().ok()?,
-        },
-        also: match &value["also"] {
-            // Written before a line could stand for several.
-            serde_json::Value::Null => Vec::new(),
-            also => serde_json::from_value(also.clone()).ok()?,
-        },
-        section: SECTIONS.into_iter().find(|section| Some(*section) == text("section"))?,
-        line: text("line")?.to_owned(),
-        tokens: value["tokens"].as_u64().and_then(|n| usize::try_from(n).ok())?,
-        relevance: None,
-    })
-}
-
-/// What the baseline is chosen from, in order of precedence.
-fn candidates(
-    index: &Index,
-    ask: &Ask,
-    budget: &Budget,
-    point: AsOf,
-    shut: &[String],
-) -> Vec<(FactId, VersionId)> {
-    let within = |domain: Option<&String>| match (&ask.domains, domain) {
-        (Some(asked), Some(domain)) => asked.contains(domain),
-        _ => true,
-    };
-    let mut standing: Vec<_> = (0..index.len())
-        .map(|at| index.unit(at))
-        .filter(|unit| is_usable(unit, point, shut))
-        .filter_map(|unit| unit.facets.as_ref().map(|facets| (unit, facets)))
-        .filter(|(_, facets)| within(facets.domain.as_ref()))
-        .filter(|(_, facets)| {
-            facets.own && facets.force == Force::Hard || may_inject(facets, point.valid)
-        })
-        .collect();
-    standing.sort_by(|(a, af), (b, bf)| precedence(af, bf).then(b.subject.cmp(&a.subject)));
-    let ids = |(unit, _): &(&quipu_core::recall::index::Unit, _)| {
-        (FactId::from_uuid(unit.subject), VersionId::from_uuid(unit.source))
-    };
-    // Of each category no more than could fit if every line were as short as a line can be.
-    let mut room: Vec<(Category, usize)> = Category::ALL
-        .iter()
-        .map(|category| (*category, budget.category(*category) / block::SHORTEST_LINE + 1))
-        .collect();
-    standing.retain(|(_, facets)| {
-        let own = room.iter_mut().find(|(category, _)| *category == facets.category);
-        match own {
-            _ if facets.force == Force::Hard => true,
-            Some((_, left)) if *left > 0 => {
-                *left -= 1;
-                true
-            }
-            _ => false,
-        }
-    });
-    standing.iter().map(ids).collect()
-}
-
 /// What is asked of recall for the dynamic part.
 fn dynamic_ask(ask: &Ask) -> Recall {
     let calls_for = selective::wanted(&ask.message);
@@ -508,32 +454,37 @@ fn dynamic_ask(ask: &Ask) -> Recall {
     }
 }
 
-/// The memories that came to be known after the baseline was rendered.
-async fn changed_since(
-    scope: &Scope,
-    mind: &Mind,
-    since: Timestamp,
-    point: AsOf,
-    shut: &[String],
-) -> Result<Vec<Version>> {
-    const MOST: usize = 20;
-    let mut changed: Vec<(Timestamp, FactId, VersionId)> = mind.with(|index| {
-        (0..index.len())
-            .map(|at| index.unit(at))
-            .filter(|unit| is_usable(unit, point, shut))
-            .filter_map(|unit| unit.facets.as_ref().map(|facets| (unit, facets)))
-            .filter(|(_, facets)| facets.known_from > since && may_inject(facets, point.valid))
-            .map(|(unit, facets)| {
-                let (fact, version) =
-                    (FactId::from_uuid(unit.subject), VersionId::from_uuid(unit.source));
-                (facets.known_from, fact, version)
-            })
-            .collect()
-    });
-    changed.sort_unstable_by(|a, b| b.cmp(a));
-    changed.truncate(MOST);
-    let ids: Vec<_> = changed.iter().map(|(_, fact, version)| (*fact, *version)).collect();
-    in_order(scope, &ids).await
+impl Engine {
+    /// The memories that came to be known after the baseline was rendered.
+    async fn changed_since(
+        &self,
+        opened: &Opened,
+        since: Timestamp,
+        point: AsOf,
+    ) -> Result<Vec<Version>> {
+        const MOST: usize = 20;
+        let around = Arc::clone(&opened.around);
+        let find = move |index: &Index| {
+            let usable = (0..index.len())
+                .map(|at| index.unit(at))
+                .filter(|unit| is_usable(unit, point, &around.shut));
+            let mut changed: Vec<(Timestamp, FactId, VersionId)> = usable
+                .filter_map(|unit| unit.facets.as_ref().map(|facets| (unit, facets)))
+                .filter(|(_, facets)| facets.known_from > since && may_inject(facets, point.valid))
+                .map(|(unit, facets)| {
+                    let (fact, version) =
+                        (FactId::from_uuid(unit.subject), VersionId::from_uuid(unit.source));
+                    (facets.known_from, fact, version)
+                })
+                .collect();
+            changed.sort_unstable_by(|a, b| b.cmp(a));
+            changed.truncate(MOST);
+            changed
+        };
+        let changed = opened.mind.with(&self.cpu, find).await?;
+        let ids: Vec<_> = changed.iter().map(|(_, fact, version)| (*fact, *version)).collect();
+        in_order(&opened.scope, &ids).await
+    }
 }
 
 /// The dynamic part: changes first, then what was found and is worth its tokens and not there yet.

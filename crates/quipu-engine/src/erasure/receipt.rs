@@ -4,9 +4,10 @@
 
 use quipu_core::{ErasureId, FactId, OperationId, TenantId, Timestamp, TurnId, UserId, Verb};
 use quipu_store::erasure::{Erasure, Rows};
-use ring::signature::{ED25519, Ed25519KeyPair, KeyPair as _, UnparsedPublicKey};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
+
+use crate::signing::{Signer, canonical, verify_bytes};
 
 /// What a receipt says.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -112,25 +113,13 @@ pub enum NotBelieved {
     OtherKey(String),
 }
 
-/// Signs receipts with the installation's own key.
-pub struct Signer(Ed25519KeyPair);
-
 impl Signer {
-    pub(super) fn from_seed(seed: &[u8]) -> Option<Self> {
-        Ed25519KeyPair::from_seed_unchecked(seed).ok().map(Self)
-    }
-
-    /// The public half of the key, in hexadecimal.
-    pub fn public_key(&self) -> String {
-        hex(self.0.public_key().as_ref())
-    }
-
     pub(super) fn sign(&self, receipt: Receipt) -> SignedReceipt {
         let said = canonical(&json!(receipt));
         let signature = Signature {
             algorithm: "ed25519".into(),
             public_key: self.public_key(),
-            value: hex(self.0.sign(said.as_bytes()).as_ref()),
+            value: self.sign_bytes(said.as_bytes()),
         };
         SignedReceipt { receipt, signature }
     }
@@ -145,45 +134,12 @@ pub fn verify(signed: &Value, expected: Option<&str>) -> Result<SignedReceipt, N
     if expected.is_some_and(|expected| !expected.eq_ignore_ascii_case(key)) {
         return Err(NotBelieved::OtherKey(key.clone()));
     }
-    let (Some(public), Some(value)) = (unhex(key), unhex(&read.signature.value)) else {
-        return Err(NotBelieved::Changed);
-    };
     // What was sent is what is checked, not what was understood of it.
     let said = canonical(&signed["receipt"]);
-    let fits = UnparsedPublicKey::new(&ED25519, public).verify(said.as_bytes(), &value);
-    fits.map_err(|_| NotBelieved::Changed)?;
+    if !verify_bytes(key, &read.signature.value, said.as_bytes()) {
+        return Err(NotBelieved::Changed);
+    }
     Ok(read)
-}
-
-/// JSON that comes out the same however it was laid out before.
-fn canonical(value: &Value) -> String {
-    match value {
-        Value::Object(fields) => {
-            let mut names: Vec<_> = fields.iter().collect();
-            names.sort_by_key(|(name, _)| *name);
-            let fields: Vec<_> = names
-                .into_iter()
-                .map(|(name, value)| format!("{}:{}", json!(name), canonical(value)))
-                .collect();
-            format!("{{{}}}", fields.join(","))
-        }
-        Value::Array(items) => {
-            let items: Vec<_> = items.iter().map(canonical).collect();
-            format!("[{}]", items.join(","))
-        }
-        plain => plain.to_string(),
-    }
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
-}
-
-fn unhex(text: &str) -> Option<Vec<u8>> {
-    if !text.len().is_multiple_of(2) || !text.is_ascii() {
-        return None;
-    }
-    (0..text.len()).step_by(2).map(|i| u8::from_str_radix(&text[i..i + 2], 16).ok()).collect()
 }
 
 #[cfg(test)]

@@ -38,7 +38,8 @@ impl Engine {
         let known = target.known(&writing.scope, now).await?;
         writing.check_match(&known)?;
         let human = request.caller.kind == CallerKind::Human;
-        if Writer::of(&request.caller) != Writer::Human && !is_own_proposal(&known, &decision) {
+        let agent = matches!(Writer::of(&request.caller), Writer::Agent | Writer::Import);
+        if agent && !is_own_proposal(&known, &decision) {
             return Err(Refusal::NeedsHuman.into());
         }
         let waits = known.iter().any(|v| matches!(v.state, State::Proposed | State::Candidate));

@@ -70,17 +70,27 @@ pub struct OperationPage {
 }
 
 impl Engine {
+    /// The user's rows, to read at a point on the axes. What was known at a time that the caller names
+    /// must be the same whenever it is asked, so no write may be under way that is stamped before it.
+    pub(crate) async fn read_at(&self, caller: &Caller, point: Point) -> Result<Scope> {
+        match point.known_at {
+            Some(_) => Ok(self.store.read_settled(caller.tenant, caller.user).await?),
+            None => Ok(self.store.read(caller.tenant, caller.user).await?),
+        }
+    }
+
     /// One page of a user's memories.
     pub async fn list(&self, caller: &Caller, listing: &Listing, now: Timestamp) -> Result<Page> {
-        let scope = self.store.read(caller.tenant, caller.user).await?;
+        let scope = self.read_at(caller, listing.point).await?;
         let at = match listing.after {
             Some(cursor) => Some(cursor.at),
             None if listing.point.is_now() => None,
             None => {
                 let mut at = listing.point.resolve(now);
                 if listing.point.known_at.is_none() {
-                    // What was just written may be known from a little later than this clock says.
-                    at.known = at.known.max(operation::last_at(&scope).await?.unwrap_or(now));
+                    // The end of the log, not this clock: what is being written now will come after
+                    // it, and the next page must not show it.
+                    at.known = operation::last_at(&scope).await?.unwrap_or(now);
                 }
                 Some(at)
             }
@@ -95,10 +105,9 @@ impl Engine {
         found.truncate(limit);
         let point = match at {
             Some(at) => at,
-            // Versions may be known from a little later than this clock says; the list holds them.
+            // The end of the log, for the same reason.
             None if more => {
-                let last = operation::last_at(&scope).await?.unwrap_or(now);
-                AsOf { valid: now, known: now.max(last) }
+                AsOf { valid: now, known: operation::last_at(&scope).await?.unwrap_or(now) }
             }
             None => AsOf::now(now),
         };
@@ -124,7 +133,7 @@ impl Engine {
         point: Point,
         now: Timestamp,
     ) -> Result<Memory> {
-        let scope = self.store.read(caller.tenant, caller.user).await?;
+        let scope = self.read_at(caller, point).await?;
         if point.is_now() {
             let ((), known) = try_join!(still_there(&scope, now), target.known(&scope, now))?;
             let version = current(&known, now).ok_or(Error::MemoryNotFound)?;

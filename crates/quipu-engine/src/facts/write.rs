@@ -130,7 +130,10 @@ impl Engine {
         Ok(Begun::New(self.write(scope, request, last, standing)))
     }
 
-    /// A write in this scope, stamped later than the last one.
+    /// A write in this scope, which holds the user's lock. Its known time is the time now, not the
+    /// time of the request, which may have waited for the lock or for a model; and it is later than
+    /// that of the last operation. Readers of a past `known_at` take the same lock shared, so nothing
+    /// they have read can be stamped into later.
     pub(super) fn write<'r>(
         &'r self,
         scope: Scope,
@@ -138,7 +141,7 @@ impl Engine {
         last: Option<Timestamp>,
         standing: Standing,
     ) -> Writing<'r> {
-        let now = micros(request.moment.now);
+        let now = micros(self.now_after(request.moment));
         let at = last.map_or(now, |last| now.max(after(last)));
         let mut ids = Ids::new(now, request.moment.seed);
         let stamp = Stamp { at, operation: ids.operation(), ids };
@@ -224,9 +227,6 @@ impl Writing<'_> {
         let (engine, moment) = (self.engine, self.request.moment);
         let outcome = self.keep(batch, outcome, &effect.erased).await?;
         engine.listeners.wake(caller.user, at);
-        if removes || !revoked.is_empty() {
-            engine.forget_given(caller.user);
-        }
         // Only now: no model is asked while a transaction is open.
         engine.embed(caller.tenant, caller.user, passages, moment.now).await;
         Ok(outcome)
@@ -251,8 +251,7 @@ impl Writing<'_> {
             idempotency::keep(&mut batch, &self.scope, &key.key, hash, body, &facts, now);
         }
         self.scope.run(&batch).await?;
-        self.engine.journal(erased).await?;
-        self.scope.commit().await?;
+        self.engine.commit_erasing(self.scope, erased).await?;
         Ok(outcome)
     }
 

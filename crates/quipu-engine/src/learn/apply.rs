@@ -30,18 +30,25 @@ use crate::{Engine, Request};
 /// What stands instead of a quotation where nothing of what was said is kept.
 const NOT_KEPT: &str = "source text not kept";
 
+/// How often a session is planned anew because something was removed while the model was asked.
+const PLANS: usize = 3;
+
 impl Engine {
     /// Learns from what was said in a session since the last time.
     pub(crate) async fn extract(&self, request: &Request, job: &Claimed) -> Result<(), Failed> {
-        let Some(plan) = self.plan(request, &job.key).await? else {
-            return self.drop_job(job).await;
-        };
-        if plan.turns.is_empty() {
-            return self.skip_what_is_gone(request, job, &plan).await;
+        for _ in 0..PLANS {
+            let Some(plan) = self.plan(request, &job.key).await? else {
+                return self.drop_job(job).await;
+            };
+            if plan.turns.is_empty() {
+                return self.skip_what_is_gone(request, job, &plan).await;
+            }
+            if let Some((pass, read)) = self.answer(request, &plan).await? {
+                let near = self.compare(request, &read).await?;
+                return self.apply(request, job, &plan, &pass, &read, &near).await;
+            }
         }
-        let (pass, read) = self.answer(request, &plan).await?;
-        let near = self.compare(request, &read).await?;
-        self.apply(request, job, &plan, &pass, &read, &near).await
+        Err(quipu_store::Error::Unavailable("the record keeps changing".into()).into())
     }
 
     async fn apply(

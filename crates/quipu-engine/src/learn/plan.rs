@@ -11,6 +11,7 @@ use quipu_core::policy::Policy;
 use quipu_core::time::micros;
 use quipu_core::{Domain, Ids, Session, Turn};
 use quipu_store::learning::{self, Pass};
+use quipu_store::passage::{self, RecallState};
 use quipu_store::session;
 
 use crate::directory::domains;
@@ -38,6 +39,8 @@ pub(super) struct Plan {
     /// An answer from before that was not applied yet.
     pub(super) answered: Option<Pass>,
     before: Vec<Said>,
+    /// How far the record had come when the turns were read.
+    state: RecallState,
 }
 
 impl Plan {
@@ -58,9 +61,10 @@ impl Engine {
         let there = session::find(&scope, id).await?.filter(|s| s.trashed_at.is_none());
         let Some(session) = there.filter(Session::has_news) else { return Ok(None) };
         let through = session.extracted_through;
-        let ((policy, _), domains, answered, turns) = try_join!(
+        let ((policy, _), domains, state, answered, turns) = try_join!(
             self.policy_of(&scope),
             domains(&scope),
+            async { Ok(passage::state(&scope).await?) },
             async { Ok(learning::answered(&scope, id).await?) },
             async { Ok(session::turns(&scope, id, through, MOST_TURNS).await?) }
         )?;
@@ -74,19 +78,20 @@ impl Engine {
         }
         let news = Transcript::of(&turns);
         let before = Transcript::of(&before).said;
-        Ok(Some(Plan { session, turns, news, policy, domains, answered, before }))
+        Ok(Some(Plan { session, turns, news, policy, domains, answered, before, state }))
     }
 
-    /// The answer about a plan: the one that is kept, or a new one that is kept before it is used.
+    /// The answer about a plan: the one that is kept, or a new one that is kept before it is used. None
+    /// if something was removed while the model was asked: it may be among what the model has read.
     pub(super) async fn answer(
         &self,
         request: &Request,
         plan: &Plan,
-    ) -> Result<(Pass, Answer), Failed> {
+    ) -> Result<Option<(Pass, Answer)>, Failed> {
         if let Some(pass) = &plan.answered {
             let text = pass.answer.as_deref().unwrap_or_default();
             if let Ok(read) = answer::read(text) {
-                return Ok((pass.clone(), read));
+                return Ok(Some((pass.clone(), read)));
             }
             let scope = self.store.write(request.caller.tenant, request.caller.user).await?;
             learning::drop_answer(&scope, pass.id).await?;
@@ -130,9 +135,9 @@ impl Engine {
             outcome: None,
         };
         let scope = self.store.write(request.caller.tenant, request.caller.user).await?;
-        learning::keep_answer(&scope, &pass).await?;
+        let kept = learning::keep_answer(&scope, &pass, plan.state).await?;
         scope.commit().await?;
-        Ok((pass, read))
+        Ok(kept.then_some((pass, read)))
     }
 
     /// The known memories that bear on what was said.

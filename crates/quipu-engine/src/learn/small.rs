@@ -7,7 +7,8 @@ use quipu_core::learn::answer::{Unreadable, unfenced};
 use quipu_core::learn::judge::safe_summary;
 use quipu_core::learn::{Transcript, prompt};
 use quipu_store::job::{self, Claimed};
-use quipu_store::{Batch, session};
+use quipu_store::passage::{self, RecallState};
+use quipu_store::{Batch, Scope, session};
 
 use crate::directory::domains;
 use crate::error::Result;
@@ -37,6 +38,7 @@ impl Engine {
             return self.drop_job(job).await;
         };
         let turns = session::turns(&scope, &job.key, 0, BEGINNING).await?;
+        let state = passage::state(&scope).await?;
         let ((policy, _), domains) = (self.policy_of(&scope).await?, domains(&scope).await?);
         drop(scope);
         let ask = prompt::title(&Transcript::of(&turns), TITLE_WITHIN);
@@ -49,6 +51,7 @@ impl Engine {
         if !job::is_held(&scope, job).await? {
             return Ok(());
         }
+        check_nothing_removed(&scope, state).await?;
         let there = session::find(&scope, &job.key).await?;
         let unnamed = there.filter(|s| s.title.is_none() && s.trashed_at.is_none());
         if let (Some(session), Some(title)) = (unnamed, title) {
@@ -77,6 +80,7 @@ impl Engine {
         let mut turns =
             session::turns(&scope, &job.key, session.summary_through, SUMMED_UP).await?;
         turns.retain(|turn| turn.number <= session.turns - LEFT_ALONE);
+        let state = passage::state(&scope).await?;
         let ((policy, _), domains) = (self.policy_of(&scope).await?, domains(&scope).await?);
         drop(scope);
         let Some(through) = turns.last().map(|turn| turn.number) else {
@@ -91,6 +95,7 @@ impl Engine {
         if !job::is_held(&scope, job).await? {
             return Ok(());
         }
+        check_nothing_removed(&scope, state).await?;
         if let Some(summary) = safe_summary(&answered.read, &domains) {
             session::summarise(&mut batch, &scope, &session.id, &summary, through);
         }
@@ -98,6 +103,16 @@ impl Engine {
         scope.run(&batch).await?;
         Ok(scope.commit().await?)
     }
+}
+
+/// Puts the job off if something was removed while the model was asked: it may be among what the model
+/// has read.
+async fn check_nothing_removed(scope: &Scope, earlier: RecallState) -> Result<(), Failed> {
+    if passage::state(scope).await?.has_lost_since(earlier) {
+        let why = "something was removed while a model was asked";
+        return Err(quipu_store::Error::Unavailable(why.into()).into());
+    }
+    Ok(())
 }
 
 /// One text out of an answer.

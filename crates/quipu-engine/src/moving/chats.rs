@@ -6,13 +6,14 @@ use quipu_core::limits::{NAME_CHARS, TURN_CHARS};
 use quipu_core::model::TokensUsed;
 use quipu_core::recall::passage::of_turn;
 use quipu_core::time::micros;
-use quipu_core::{Ids, Origin, Session, SessionState, Timestamp, Turn};
+use quipu_core::{Ids, MaskedTurns, Origin, Session, SessionState, Timestamp, Turn};
 use quipu_store::passage::{self, Change};
 use quipu_store::{Batch, import, session};
 
 use super::{Source, Taken, import_of};
 use crate::error::Result;
 use crate::learn::passes;
+use crate::sessions::masked_title;
 use crate::{Engine, Request};
 
 /// What the question itself takes, and what is shown with it, in tokens.
@@ -84,7 +85,7 @@ impl Engine {
             // What comes before would be here by now.
             session.turns = session.turns.max(i32::try_from(chat.before).unwrap_or(i32::MAX));
         }
-        let turns = numbered(request, &session, chat, now);
+        let turns = MaskedTurns::new(numbered(request, &session, chat, now));
         if turns.is_empty() {
             taken.counts.known = usize::from(chat.last && !is_new);
             if !seen && !is_new && !dry_run {
@@ -157,6 +158,7 @@ fn opened(name: &str, chat: &ChatItem, now: Timestamp) -> Session {
         title.chars().filter(|c| !c.is_control()).take(NAME_CHARS).collect::<String>()
     });
     let title = title.filter(|title| !title.trim().is_empty());
+    let title = title.map(|title| masked_title(&title));
     Session::opened(name, title.as_deref(), micros(first.unwrap_or(now)).min(now))
 }
 

@@ -25,7 +25,7 @@ pub use export::Export;
 pub use items::ITEMS_AT_ONCE;
 pub use quipu_store::context::Usage;
 pub use quipu_store::import::Import;
-pub use restore::Archive;
+pub use restore::{Archive, Importing};
 pub use undo::Undone;
 
 /// Where something is taken in from.
@@ -38,6 +38,16 @@ pub struct Source {
     pub name: String,
 }
 
+/// How far an export is trusted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ArchiveTrust {
+    /// Whether this installation signed it for this user, and it has not been changed since.
+    pub signed_here: bool,
+    /// Whether its origins, consents and log were kept: a person brought it, and it was signed here
+    /// or they said that they trust it.
+    pub trusted: bool,
+}
+
 /// What one request took in, or would.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Taken {
@@ -47,12 +57,14 @@ pub struct Taken {
     pub counts: Counts,
     /// What learning from the chats among it will ask of a chat model.
     pub estimate: Estimate,
+    /// Nothing for what is no export of ours.
+    pub archive: Option<ArchiveTrust>,
 }
 
 impl Taken {
     fn nothing(import: ImportId) -> Self {
         let (operations, counts) = (Vec::new(), Counts::default());
-        Self { import, operations, counts, estimate: Estimate::default() }
+        Self { import, operations, counts, estimate: Estimate::default(), archive: None }
     }
 
     /// The same, and what another request of the same import took in.

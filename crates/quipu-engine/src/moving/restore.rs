@@ -4,14 +4,17 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use futures_util::try_join;
-use quipu_core::archive::{Contents, DomainLine, as_said_by, faults};
+use quipu_core::archive::{
+    CLOCK_TOLERANCE, Contents, DomainLine, Lowering, Manifest, as_said_by, faults, screen,
+};
 use quipu_core::import::{Counts, Format, item_id};
 use quipu_core::policy::Patch;
 use quipu_core::recall::passage::of_turn;
+use quipu_core::screen::secret;
 use quipu_core::time::micros;
 use quipu_core::{
-    CallerKind, Changes, Episode, FactId, Force, Operation, Session, SessionState, State, Turn,
-    TurnId, Verb, Version,
+    CallerKind, Changes, Episode, FactId, Force, ImportId, MaskedTurns, Operation, Session,
+    SessionState, State, Turn, TurnId, Verb, Version,
 };
 use quipu_store::context::{self, Usage};
 use quipu_store::passage::{self, Change};
@@ -21,7 +24,7 @@ use quipu_store::{
 };
 use uuid::Uuid;
 
-use super::{Source, Taken, import_of, part};
+use super::{ArchiveTrust, Source, Taken, import_of, part};
 use crate::error::{Error, Fault, Result};
 use crate::facts::{Begun, Effect, Outcome};
 use crate::{Engine, Request};
@@ -38,6 +41,18 @@ pub struct Archive {
     pub usage: Vec<Usage>,
     pub policy: Patch,
     pub domains: Vec<DomainLine>,
+    /// The manifest that the files were checked against; without one the export counts as unsigned.
+    pub manifest: Option<Manifest>,
+}
+
+/// How an export is to be taken in.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Importing {
+    /// Only say what would come in.
+    pub dry_run: bool,
+    /// A person says that the export is theirs although this installation did not sign it. From any
+    /// other caller it counts for nothing.
+    pub trust: bool,
 }
 
 /// A chat and everything that belongs to it.
@@ -58,26 +73,33 @@ struct Plan {
 }
 
 impl Engine {
-    /// Takes an export in. Brought by the person themselves, into an empty memory, it makes the very
-    /// memory that was exported.
+    /// Takes an export in. One that was signed here, brought by the person themselves into an empty
+    /// memory, makes the very memory that was exported. One that is not trusted comes in as an import.
     pub async fn import_archive(
         &self,
         request: &Request,
         source: &Source,
         mut archive: Archive,
-        dry_run: bool,
+        how: Importing,
     ) -> Result<Taken> {
+        let trust = self.archive_trust(request, &archive, how).await?;
+        let now = request.moment.now;
+        let latest = if trust.trusted { now + CLOCK_TOLERANCE } else { now };
         let fault = |reason| Fault { field: "archive".into(), reason };
-        let found = faults(&archive.contents, request.moment.now);
+        let found = faults(&archive.contents, latest);
         if !found.is_empty() {
             return Err(Error::Invalid(found.into_iter().map(fault).collect()));
         }
-        as_said_by(&mut archive.contents, &request.caller);
+        let secrets = self.screen_archive(request, source, &mut archive, trust).await?;
         let scope = self.writing(request).await?;
-        let mut plan = plan(&scope, request, source, &mut archive.contents).await?;
-        if dry_run {
+        let mut plan = plan(&scope, request, source, &mut archive.contents, trust.trusted).await?;
+        plan.taken.counts.secrets = secrets;
+        plan.taken.archive = Some(trust);
+        if how.dry_run {
             let counts = &mut plan.taken.counts;
-            (counts.memories, counts.chats) = (plan.facts.len(), plan.sessions.len());
+            counts.proposals = plan.facts.iter().filter(|(_, versions)| waits(versions)).count();
+            counts.memories = plan.facts.len() - counts.proposals;
+            counts.chats = plan.sessions.len();
             let turns = plan.sessions.iter().map(|session| usize::try_from(session.turns));
             counts.turns = turns.map(|count| count.unwrap_or(0)).sum();
             return Ok(plan.taken);
@@ -122,6 +144,57 @@ impl Engine {
         Ok(plan.taken)
     }
 
+    /// Says how far an export is trusted.
+    async fn archive_trust(
+        &self,
+        request: &Request,
+        archive: &Archive,
+        how: Importing,
+    ) -> Result<ArchiveTrust> {
+        let caller = &request.caller;
+        let signed_here = match &archive.manifest {
+            Some(manifest) => {
+                self.has_signed_manifest(caller.tenant, caller.user, manifest).await?
+            }
+            None => false,
+        };
+        let trusted = caller.kind == CallerKind::Human && (signed_here || how.trust);
+        Ok(ArchiveTrust { signed_here, trusted })
+    }
+
+    /// Leaves secrets out of an export, lowers one that is not trusted to an import, and says how many
+    /// facts were left out.
+    async fn screen_archive(
+        &self,
+        request: &Request,
+        source: &Source,
+        archive: &mut Archive,
+        trust: ArchiveTrust,
+    ) -> Result<usize> {
+        let (caller, now) = (&request.caller, request.moment.now);
+        let mut lowering = None;
+        if trust.trusted {
+            as_said_by(&mut archive.contents, caller);
+        } else {
+            let domains = domain::of_tenant(&self.reading(caller, now).await?).await?;
+            let domains = domains.into_iter().map(|domain| domain.name).collect();
+            let import = ImportId::of(caller.user, source.format.as_str(), &source.digest);
+            lowering = Some(Lowering { import, domains, now: micros(now) });
+            archive.usage.clear();
+        }
+        let mut contents = std::mem::take(&mut archive.contents);
+        let screened = tokio::task::spawn_blocking(move || {
+            let secrets = screen(&mut contents, lowering.as_ref());
+            (contents, secrets)
+        });
+        let (contents, secrets) = screened.await.map_err(|_| {
+            let what = "its texts could not be screened".to_owned();
+            Error::Internal(quipu_store::Error::Corrupt { table: "archive", what })
+        })?;
+        archive.contents = contents;
+        Ok(secrets)
+    }
+
     /// What everything else stands on: the log of operations, and, where there was nothing yet, what the
     /// person has said about policy and domains.
     async fn lay_the_ground(
@@ -137,7 +210,8 @@ impl Engine {
             operation::insert(&mut batch, &scope, old);
         }
         import::put(&mut batch, &scope, &import_of(&scope, request, source).await?);
-        if plan.empty && request.caller.kind == CallerKind::Human {
+        let trusted = plan.taken.archive.is_some_and(|archive| archive.trusted);
+        if plan.empty && trusted {
             let now = micros(request.moment.now);
             for line in archive.domains.iter().filter(|line| line.opted_in_at.is_some()) {
                 if domain::find(&scope, &line.domain.name).await?.is_some() {
@@ -171,8 +245,7 @@ impl Engine {
         let (mut changes, mut batch, mut counts) =
             (Changes::default(), Batch::default(), Counts::default());
         for (fact, versions) in facts.iter().filter(|(fact, _)| !there.contains(fact)) {
-            let waits = |v: &Version| v.known.until.is_none() && v.state == State::Proposed;
-            match versions.iter().any(waits) {
+            match waits(versions) {
                 true => counts.proposals += 1,
                 false => counts.memories += 1,
             }
@@ -256,7 +329,11 @@ impl Engine {
         let (mut batch, mut passages, mut counts) =
             (Batch::default(), Vec::new(), Counts::default());
         let chats = chats.into_iter().filter(|chat| !there.contains(&chat.session.id));
-        for Chat { session, mut turns, mut episodes } in chats {
+        for Chat { mut session, mut turns, mut episodes } in chats {
+            let texts = [&mut session.title, &mut session.summary].into_iter().flatten();
+            let summaries =
+                episodes.iter_mut().flat_map(|e| e.title.iter_mut().chain([&mut e.summary]));
+            texts.chain(summaries).for_each(mask_text);
             // What was erased is gone, and so is whatever tells of it.
             let ids: Vec<TurnId> = turns.iter().map(|turn| turn.id).collect();
             let erased = erase::gone_turns(&scope, &ids).await?;
@@ -265,6 +342,7 @@ impl Engine {
             turns.retain(|turn| !erased.contains(&turn.id));
             episodes.retain(|e| !gone.iter().any(|n| (e.first_turn..=e.last_turn).contains(n)));
             session::put_back(&mut batch, &scope, &session);
+            let turns = MaskedTurns::new(turns);
             session::insert_turns(&mut batch, &scope, &session.id, &turns);
             import::add_item(
                 &mut batch,
@@ -310,6 +388,11 @@ fn is_told(used: &Usage) -> bool {
     used.retrieval.is_none_or(|retrieval| retrieval.uuid() != used.id.uuid())
 }
 
+/// Whether a fact waits for its user's yes.
+fn waits(versions: &[Version]) -> bool {
+    versions.iter().any(|v| v.known.until.is_none() && v.state == State::Proposed)
+}
+
 fn chat_item(session: &str) -> Uuid {
     item_id(Format::Quipu, "chat", session)
 }
@@ -321,6 +404,7 @@ async fn plan(
     request: &Request,
     source: &Source,
     contents: &mut Contents,
+    trusted: bool,
 ) -> Result<Plan> {
     let import = import_of(scope, request, source).await?;
     let mut taken = Taken::nothing(import.id);
@@ -341,9 +425,13 @@ async fn plan(
         facts.remove(fact);
         taken.counts.known += 1;
     }
-    // What is kept in a shut domain only its person brings back.
-    let human = request.caller.kind == CallerKind::Human;
-    let barred = |v: &Version| !human && v.claim.domain.as_ref().is_some_and(|d| shut.contains(d));
+    // What is kept in a shut domain comes back only with an export that is trusted. A proposal asks for
+    // its domain to be opened.
+    let barred = |v: &Version| {
+        !trusted
+            && v.state != State::Proposed
+            && v.claim.domain.as_ref().is_some_and(|d| shut.contains(d))
+    };
     let takes_a_place = |v: &Version| match (&v.claim.domain, &v.claim.key) {
         (Some(domain), Some(key)) if v.claim.force == Force::Hard => {
             keys.iter().any(|(d, k)| d == domain && k == key)
@@ -354,7 +442,7 @@ async fn plan(
     facts.retain(|_, versions| !versions.iter().any(|v| barred(v) || takes_a_place(v)));
     taken.counts.left_out += before - facts.len();
     let empty = last.is_none() && chats.is_empty();
-    let operations = operations(scope, contents, &facts, empty).await?;
+    let operations = operations(scope, contents, &facts, empty, trusted).await?;
     let names: Vec<String> = contents.sessions.iter().map(|session| session.id.clone()).collect();
     let items: Vec<Uuid> = names.iter().map(|name| chat_item(name)).collect();
     let (there, known) =
@@ -373,6 +461,7 @@ async fn operations(
     contents: &mut Contents,
     facts: &BTreeMap<FactId, Vec<Version>>,
     empty: bool,
+    trusted: bool,
 ) -> Result<Vec<Operation>> {
     let mut operations = std::mem::take(&mut contents.operations);
     let versions = facts.values().flatten();
@@ -382,6 +471,12 @@ async fn operations(
     let links = links.filter(|link| facts.contains_key(&link.from) || facts.contains_key(&link.to));
     needed.extend(links.flat_map(|link| [Some(link.opened_by), link.closed_by]).flatten());
     operations.retain(|operation| empty || needed.contains(&operation.id));
+    if !trusted {
+        // Nothing that was here before gets another history.
+        for operation in &mut operations {
+            operation.facts.retain(|fact| facts.contains_key(fact));
+        }
+    }
     let ids: Vec<_> = operations.iter().map(|operation| operation.id).collect();
     let times: Vec<_> = operations.iter().map(|operation| operation.at).collect();
     let there: BTreeMap<_, _> = operation::there(scope, &ids, &times).await?.into_iter().collect();
@@ -391,4 +486,11 @@ async fn operations(
         return Err(Error::invalid("archive", "two operations at one moment"));
     }
     Ok(operations)
+}
+
+/// Puts `[secret]` in the place of every secret of a title or a summary.
+fn mask_text(text: &mut String) {
+    if let Some(masked) = secret::mask(text) {
+        *text = masked;
+    }
 }

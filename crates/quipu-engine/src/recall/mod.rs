@@ -3,12 +3,15 @@
 //! No chat model is asked. An embedder that does not answer in time costs the vector arm and nothing
 //! else; a reranker that does not, the reordering. What was left out is said in `degraded`.
 
+mod look;
 mod mind;
 mod near;
+mod open;
 mod search;
 
-pub(crate) use mind::{Fresh, Mind, Minds, Surroundings, at};
-pub(crate) use search::is_usable;
+pub(crate) use look::is_usable;
+pub(crate) use mind::{Minds, Surroundings};
+pub(crate) use open::{Opened, PointGate, QuestionVector};
 pub use search::{
     Filter, Recall, Recalled, RecalledFact, RecalledSession, RecalledTurn, Took, Why,
 };
@@ -16,13 +19,15 @@ pub use search::{
 use std::sync::Arc;
 
 use moka::sync::Cache;
+use quipu_core::TenantId;
+use quipu_store::passage::RecallState;
 
-/// Embeddings of questions that were asked lately, by model and text (R161).
-pub(crate) type Questions = Cache<(String, String), Arc<[f32]>>;
+/// Embeddings of questions that were asked lately, by tenant, model and text (R161).
+pub(crate) type Questions = Cache<(TenantId, String, String), Arc<[f32]>>;
 
-/// What was found lately for a question in a session, and at which revision of the record. It is given
+/// What was found lately for a question in a session, and at which state of the record. It is given
 /// again for five minutes, unless the user's memory has changed (R158, R159).
-pub(crate) type Recalls = Cache<RecallKey, Arc<(i64, Recalled)>>;
+pub(crate) type Recalls = Cache<RecallKey, Arc<(RecallState, Recalled)>>;
 
 /// A user, and a digest of everything that was asked.
 pub(crate) type RecallKey = (quipu_core::UserId, [u8; 32]);

@@ -7,7 +7,7 @@ use quipu_core::{Caller, JobKind, Session, SessionState, Timestamp, Turn};
 use quipu_store::{Batch, Scope, job, session};
 use serde::{Deserialize, Serialize};
 
-use super::{answered, check_title, job_id, keep_answer};
+use super::{answered, check_title, job_id, keep_answer, masked_title};
 use crate::cascade::Source;
 use crate::error::{Error, Result};
 use crate::recall::Recall;
@@ -136,6 +136,7 @@ impl Engine {
                 return Err(Error::SessionNotFound);
             }
             if let Some(title) = edit.title {
+                let title = title.map(|title| masked_title(&title));
                 (session.title, session.named_from) = (title, None);
             }
             session.state = match (edit.archived, session.state) {

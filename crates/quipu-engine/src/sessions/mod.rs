@@ -10,24 +10,30 @@ use quipu_core::job::next_upkeep;
 use quipu_core::limits::{NAME_CHARS, TURNS_AT_ONCE};
 use quipu_core::policy::{Policy, Trigger};
 use quipu_core::recall::passage::of_turn;
+use quipu_core::screen::secret;
 use quipu_core::time::micros;
 use quipu_core::{
-    Caller, Exchange, FactId, Ids, JobId, JobKind, Keep, NewTurn, Role, Session, SessionState,
-    Timestamp, Turn, TurnId,
+    Caller, Exchange, FactId, Ids, JobId, JobKind, Keep, MaskedTurns, NewTurn, Role, Session,
+    SessionState, Timestamp, Turn, TurnId,
 };
 use quipu_store::passage::{self, Change};
 use quipu_store::session::SessionPlace;
 use quipu_store::{Batch, Scope, context, directory, domain, erase, idempotency, job, session};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
+use tokio::task::JoinError;
 
 use crate::closed_domains::closed_domains;
+use crate::cpu::LARGE_TEXT_CHARS;
 use crate::error::{Error, Result};
 use crate::{Engine, Request};
 
 pub use life::{Ending, FoundSession, SessionEdit};
 pub use quipu_store::session::{SessionPlace as SessionCursor, Which};
 pub use window::{Window, WindowAsk};
+
+/// Up to this length, turns are masked on the thread of the request, in bytes.
+const MASKED_INLINE_BYTES: usize = 16_384;
 
 /// What an append answers: where the turns stand. It quotes none of them.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -72,7 +78,8 @@ impl Engine {
         }
         let mut batch = Batch::default();
         let now = micros(request.moment.now);
-        let mut opened = Session::opened(id, new.title.as_deref(), now);
+        let title = new.title.as_deref().map(masked_title);
+        let mut opened = Session::opened(id, title.as_deref(), now);
         opened.keep = new.keep.unwrap_or(policy.keep_turns);
         opened.incognito = new.incognito;
         if new.incognito {
@@ -121,8 +128,10 @@ impl Engine {
         check_session_name(to)?;
         let new = || exchange.said.iter().chain(&exchange.answer);
         Error::faults(new().flat_map(NewTurn::faults).collect())?;
-        let scope = self.writing(request).await?;
         let used: Vec<FactId> = new().flat_map(|turn| turn.used.iter().copied()).collect();
+        // Before the user's lock is taken, since it takes time in proportion to the text.
+        let exchange = mask_secrets(exchange).await?;
+        let scope = self.writing(request).await?;
         let (there, kept, (policy, _), known) = try_join!(
             async { Ok(session::find(&scope, to).await?) },
             answered(&scope, request),
@@ -135,7 +144,11 @@ impl Engine {
         if known != used.iter().collect::<BTreeSet<_>>().len() {
             return Err(Error::MemoryNotFound);
         }
-        let now = micros(request.moment.now);
+        // The user's lock is held from here on, and may have been waited for: what is recorded now was
+        // not known before.
+        let mut request = request.clone();
+        request.moment.now = self.now_after(request.moment);
+        let (request, now) = (&request, micros(request.moment.now));
         let mut batch = Batch::default();
         let mut session = match there {
             Some(session) if session.trashed_at.is_some() => return Err(Error::SessionNotFound),
@@ -156,17 +169,30 @@ impl Engine {
             }
             false => Vec::new(),
         };
+        let response = exchange.response.clone().filter(|id| is_response_id(id));
+        if let Some(id) = &response {
+            session::note_response(&mut batch, &scope, id, to, now);
+        }
         let new = if only_news { exchange.news(&held) } else { exchange.said };
-        if new.is_empty() {
-            return Ok(Appended { session, turns: Vec::new(), first, kept: true });
-        }
+        let nothing = new.is_empty();
         let (turns, uses) = numbered(request, &session, new);
-        if session.incognito {
-            // Acknowledged and not kept: no turn, no passage, no answer that quotes it.
+        let turns = MaskedTurns::of_masked(turns);
+        if nothing || session.incognito {
+            if response.is_some() {
+                scope.run(&batch).await?;
+                scope.commit().await?;
+            }
+            // What is said incognito is acknowledged and not kept: no turn, no passage, no answer that
+            // quotes it.
             let turns = turns.iter().map(|turn| turn.id).collect();
-            return Ok(Appended { session, turns, first, kept: false });
+            return Ok(Appended { session, turns, first, kept: nothing });
         }
-        let passages: Vec<_> = turns.iter().flat_map(of_turn).collect();
+        let large = turns.iter().map(|turn| turn.content.len()).sum::<usize>() > LARGE_TEXT_CHARS;
+        let build = move || {
+            let passages: Vec<_> = turns.iter().flat_map(of_turn).collect();
+            (turns, passages)
+        };
+        let (turns, passages) = self.cpu.run_if(large, build).await?;
         session::append(&mut batch, &scope, to, &turns);
         passage::bump(&mut batch, &scope, Change::Added);
         passage::insert(&mut batch, &scope, &passages);
@@ -189,6 +215,17 @@ impl Engine {
         Ok(answer)
     }
 
+    /// The session that an answer of a chat service belongs to, by the id the service gave it.
+    pub async fn session_of_response(
+        &self,
+        caller: &Caller,
+        response: &str,
+        now: Timestamp,
+    ) -> Result<Option<String>> {
+        let scope = self.reading(caller, now).await?;
+        Ok(session::of_response(&scope, response).await?)
+    }
+
     /// Has the session closed once nobody has spoken in it for a while.
     pub(crate) fn close_later(
         &self,
@@ -201,7 +238,10 @@ impl Engine {
         let now = micros(request.moment.now);
         let Some(idle) = policy.idle_close() else { return };
         let id = job_id(request, "close");
-        job::queue(batch, scope, id, JobKind::Close, &session.id, now + idle, now);
+        // One that waits stays as it is. When it is due it looks at the last turn, and waits again if
+        // that was not long ago.
+        let (key, due) = (&session.id, now + idle);
+        job::queue_unless_waiting(batch, scope, id, JobKind::Close, key, due, now);
     }
 
     /// Has the session learned from after every turn, where that is the policy; and named once both
@@ -361,6 +401,23 @@ pub(crate) fn keep_answer(
     }
 }
 
+fn is_response_id(id: &str) -> bool {
+    !id.is_empty() && id.chars().count() <= NAME_CHARS && !id.contains('\0')
+}
+
+/// Puts `[secret]` in the place of every secret. Long texts are read on a thread for such work.
+async fn mask_secrets(exchange: Exchange) -> Result<Exchange> {
+    if exchange.bytes() <= MASKED_INLINE_BYTES {
+        return Ok(exchange.mask_secrets());
+    }
+    let masked = tokio::task::spawn_blocking(move || exchange.mask_secrets()).await;
+    let stopped = |error: JoinError| {
+        let reason = format!("turns were not masked: {error}");
+        Error::Internal(quipu_store::Error::Configuration(reason))
+    };
+    masked.map_err(stopped)
+}
+
 fn numbered(
     request: &Request,
     session: &Session,
@@ -398,6 +455,11 @@ fn numbered(
         });
     }
     (turns, uses)
+}
+
+/// A title with `[secret]` in the place of every secret.
+pub(crate) fn masked_title(title: &str) -> String {
+    secret::redact(title).chars().take(NAME_CHARS).collect()
 }
 
 fn check_title(title: Option<&str>) -> Result<()> {

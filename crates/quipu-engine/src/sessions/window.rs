@@ -9,6 +9,7 @@ use quipu_core::{Caller, JobKind, Session, Turn};
 use quipu_store::{Batch, job, session};
 
 use super::job_id;
+use crate::cpu::LARGE_TEXT_CHARS;
 use crate::error::{Error, Result};
 use crate::{Engine, Moment, Request};
 
@@ -64,7 +65,13 @@ impl Engine {
         let after = session.turns - i32::try_from(MOST_TURNS).unwrap_or(i32::MAX);
         let turns = session::turns(&scope, id, after.max(0), MOST_TURNS).await?;
         drop(scope);
-        let sizes: Vec<usize> = turns.iter().map(|turn| tokens::count(&turn.content) + 4).collect();
+        let large = turns.iter().map(|turn| turn.content.len()).sum::<usize>() > LARGE_TEXT_CHARS;
+        let count = move || {
+            let sizes = turns.iter().map(|turn| tokens::count(&turn.content) + 4);
+            let sizes: Vec<usize> = sizes.collect();
+            (turns, sizes)
+        };
+        let (turns, sizes) = self.cpu.run_if(large, count).await?;
         let all: usize = sizes.iter().sum();
         let most = (ask.budget as f32 * ask.threshold) as usize;
         if all <= most {

@@ -4,13 +4,14 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use quipu_core::admission::{Writer, may_forget};
+use quipu_core::archive::lower_version;
 use quipu_core::record::{self, Provenance};
 use quipu_core::vault::{BASE, Held, Plan, Problem, Step, What};
 use quipu_core::{
     CallerKind, Changes, Claim, FactId, Force, Link, Origin, Period, Refusal, State, Verb, Version,
     VersionId, Voice,
 };
-use quipu_store::{Batch, fact, learning};
+use quipu_store::{Batch, domain, fact, learning};
 
 use super::outcome;
 use crate::admission::{self, Ask};
@@ -34,10 +35,14 @@ pub(super) struct Applying<'a> {
     numbers: BTreeMap<FactId, i32>,
     /// Whether something may be kept in a domain.
     domains: BTreeMap<String, Place>,
+    /// Whether what the base says is trusted as it stands there.
+    trusted: bool,
+    /// The names of all domains, once they have been read.
+    domain_names: Option<BTreeSet<String>>,
 }
 
 impl<'a> Applying<'a> {
-    pub(super) fn start(writing: Writing<'a>, held: &Held) -> Self {
+    pub(super) fn start(writing: Writing<'a>, held: &Held, trusted: bool) -> Self {
         let mut known: BTreeMap<FactId, Vec<Version>> = BTreeMap::new();
         for version in &held.versions {
             known.entry(version.fact).or_default().push(version.clone());
@@ -49,6 +54,8 @@ impl<'a> Applying<'a> {
             opened: BTreeSet::new(),
             numbers: BTreeMap::new(),
             domains: BTreeMap::new(),
+            trusted,
+            domain_names: None,
         }
     }
 
@@ -100,7 +107,10 @@ impl<'a> Applying<'a> {
         let mut with = Batch::default();
         for episode in &plan.episodes {
             let mut episode = episode.clone();
-            episode.origin = episode.origin.min(self.writing.caller().voice.origin);
+            episode.origin = match self.trusted {
+                true => episode.origin.min(self.writing.caller().voice.origin),
+                false => Origin::Import,
+            };
             learning::open_episode(&mut with, &self.writing.scope, &episode, Vec::new(), None);
         }
         let changes = std::mem::take(&mut self.changes);
@@ -129,10 +139,18 @@ impl<'a> Applying<'a> {
     }
 
     async fn take_in(&mut self, written: &[Version]) -> Result<()> {
-        for version in written {
+        let mut written = written.to_vec();
+        for version in &mut written {
             self.check_domain(version.claim.domain.as_deref()).await?;
-            if let Some(kind) = admission::screen(&version.claim).await.secret {
+            let screening = admission::screen(&version.claim).await;
+            if let Some(kind) = screening.secret {
                 return Err(Error::SecretRejected(kind));
+            }
+            if !self.trusted {
+                let domains = self.domain_names().await?;
+                lower_version(version, &screening, domains);
+                // The chats that it names are not in the files.
+                (version.session, version.turns) = (None, Vec::new());
             }
         }
         let (voice, human) = self.speaker();
@@ -143,6 +161,15 @@ impl<'a> Applying<'a> {
             self.numbers.insert(written[0].fact, number.saturating_add(1));
         }
         self.absorb(Changes { closes: Vec::new(), opens })
+    }
+
+    /// The names of all domains.
+    async fn domain_names(&mut self) -> Result<&BTreeSet<String>> {
+        if self.domain_names.is_none() {
+            let all = domain::of_tenant(&self.writing.scope).await?;
+            self.domain_names = Some(all.into_iter().map(|domain| domain.name).collect());
+        }
+        Ok(self.domain_names.get_or_insert_default())
     }
 
     fn speaker(&self) -> (quipu_core::Voice, bool) {
@@ -163,6 +190,14 @@ impl<'a> Applying<'a> {
             && writer != Writer::Human
         {
             return Err(Refusal::NeedsHuman.into());
+        }
+        if matches!(step.what, What::Accept { .. } | What::Confirm) && !self.trusted {
+            // A forged base can make an untouched line look like one that its user has moved.
+            return Err(Error::invalid(
+                "base",
+                "this server did not sign it, so nothing is accepted or confirmed by it; answer in \
+                 the review, or sync with `trust` if the vault is yours",
+            ));
         }
         let may_forget = known.iter().all(|version| may_forget(writer, version));
         if matches!(step.what, What::Forget) && !may_forget {

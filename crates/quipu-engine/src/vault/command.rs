@@ -41,7 +41,7 @@ impl Engine {
             Err(refused) => return Ok(answered(Err(refused), None)),
         };
         let (held, plan) = planned(&writing.scope, &vault::read(&files), now).await?;
-        let (plan, outcome) = Applying::start(writing, &held).run(plan).await?;
+        let (plan, outcome) = Applying::start(writing, &held, false).run(plan).await?;
         let mut text = said;
         for problem in &plan.problems {
             text.push_str(&format!(

@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 
 use futures_util::try_join;
 use quipu_core::vault::{self, File, Held, Kept, Missing, Plan, Read};
-use quipu_core::{Caller, FactId, OperationId, Timestamp, Verb};
+use quipu_core::{Caller, CallerKind, FactId, OperationId, Timestamp, Verb};
 use quipu_store::{Scope, erase, everything, learning, operation};
 
 use crate::error::{Error, Result};
@@ -37,7 +37,9 @@ impl Engine {
     /// All of a memory as files.
     pub async fn vault_export(&self, caller: &Caller, now: Timestamp) -> Result<Vec<File>> {
         let scope = self.reading(caller, now).await?;
-        Ok(vault::render(&held(&scope).await?, now, &Kept::default()))
+        let files = vault::render(&held(&scope).await?, now, &Kept::default());
+        drop(scope);
+        self.sign_base(caller.tenant, caller.user, files).await
     }
 
     /// What a sync of these files would do.
@@ -47,19 +49,31 @@ impl Engine {
         files: &[File],
         now: Timestamp,
     ) -> Result<Plan> {
+        let base_signed = self.has_signed_base(caller.tenant, caller.user, files).await?;
         let scope = self.reading(caller, now).await?;
         let (_, plan) = planned(&scope, &vault::read(files), now).await?;
-        Ok(plan)
+        Ok(Plan { base_signed, ..plan })
     }
 
     /// Takes in what was edited in the files, as one operation, and gives the files as they now are.
-    pub async fn vault_apply(&self, request: &Request, files: &[File]) -> Result<Synced> {
-        let now = request.moment.now;
+    ///
+    /// What comes back from a base keeps its origin and consent only if this installation signed the
+    /// base for this user, or if a person says that they trust it. Any other base brings imports, and
+    /// accepts and confirms nothing.
+    pub async fn vault_apply(
+        &self,
+        request: &Request,
+        files: &[File],
+        trust: bool,
+    ) -> Result<Synced> {
+        let (caller, now) = (&request.caller, request.moment.now);
+        let base_signed = self.has_signed_base(caller.tenant, caller.user, files).await?;
+        let trusted = base_signed || (trust && caller.kind == CallerKind::Human);
         let read = vault::read(files);
         let (plan, operation) = match self.begin(request).await? {
             Begun::New(writing) => {
                 let (held, plan) = planned(&writing.scope, &read, now).await?;
-                let (plan, outcome) = Applying::start(writing, &held).run(plan).await?;
+                let (plan, outcome) = Applying::start(writing, &held, trusted).run(plan).await?;
                 (plan, outcome.operation)
             }
             // Done before; whatever may have been edited since waits for another request.
@@ -73,9 +87,15 @@ impl Engine {
                 (plan, outcome.operation)
             }
         };
-        let scope = self.reading(&request.caller, now).await?;
-        let files = settled(&read, &plan, &held(&scope).await?, now);
-        Ok(Synced { operation, plan, files })
+        let scope = self.reading(caller, now).await?;
+        let kept = kept(&read, &plan);
+        let mut files = vault::render(&held(&scope).await?, now, &kept);
+        drop(scope);
+        // What is carried over from a base that was not signed must not be signed now.
+        if base_signed || !carries_over(&kept) {
+            files = self.sign_base(caller.tenant, caller.user, files).await?;
+        }
+        Ok(Synced { operation, plan: Plan { base_signed, ..plan }, files })
     }
 }
 
@@ -121,19 +141,24 @@ async fn is_untouched(scope: &Scope, held: &Held) -> Result<bool> {
     Ok(last.is_none() && sessions.is_empty() && passes.is_empty())
 }
 
-/// The files after a sync.
-fn settled(read: &Read, plan: &Plan, held: &Held, now: Timestamp) -> Vec<File> {
+/// What of the files stays as it is after a sync.
+fn kept<'a>(read: &'a Read, plan: &Plan) -> Kept<'a> {
     let waits = |fact: &FactId| plan.held.contains(fact);
     let links = read.base.links.iter().filter(|link| waits(&link.from) || waits(&link.to));
-    let kept = Kept {
+    Kept {
         base: Some(&read.base),
         facts: plan.held.clone(),
         entries: plan.kept.iter().filter_map(|index| read.entries.get(*index)).collect(),
         notes: &read.notes,
         fronts: read.fronts.clone(),
         links: links.cloned().collect(),
-    };
-    vault::render(held, now, &kept)
+    }
+}
+
+/// Whether the next base holds rows of the one before.
+fn carries_over(kept: &Kept<'_>) -> bool {
+    let memories = kept.base.into_iter().flat_map(|base| &base.memories);
+    !kept.links.is_empty() || memories.into_iter().any(|b| kept.facts.contains(&b.memory.fact))
 }
 
 /// The answer that is kept of a sync. It counts, and quotes nothing.

@@ -1,6 +1,9 @@
-//! The job that tells a tenant's webhooks what was written about one user: in order, at least once, one
-//! after the other. A delivery that fails holds up those behind it until it arrives or is given up.
+//! The job that tells a tenant's webhooks what was written about one user: each webhook in order, at
+//! least once, and the webhooks beside each other. A delivery that fails holds up those behind it until it
+//! arrives or is given up. One turn of the job is bounded in deliveries and in time, and a webhook that
+//! is slow to answer is left alone for as long as it took.
 
+use futures_util::future::try_join_all;
 use jiff::SignedDuration;
 use quipu_core::time::micros;
 use quipu_core::webhook::{DELIVERY_DAYS, GONE, PATIENCE, rest_after, wait_after};
@@ -15,9 +18,12 @@ use crate::jobs::Failed;
 use crate::sessions::job_id;
 use crate::{Engine, Request};
 
-/// How many letters one turn of the job carries. A user's jobs run one after the other, and each letter
-/// may take ten seconds; others wait.
+/// How many deliveries one turn of the job makes to one webhook.
 const LETTERS: usize = 20;
+/// After how long one turn of the job begins no further delivery.
+const TURN_LIMIT: SignedDuration = SignedDuration::from_secs(20);
+/// A delivery that takes longer than this is slow.
+const SLOW: SignedDuration = SignedDuration::from_secs(2);
 /// How many operations are looked at in one turn.
 const PAGE: i64 = 200;
 
@@ -27,8 +33,6 @@ struct Round<'r> {
     request: &'r Request,
     /// When it began, by the engine's own ticks.
     began: u64,
-    /// How many letters may still be carried.
-    letters: usize,
 }
 
 impl Engine {
@@ -38,12 +42,10 @@ impl Engine {
         let scope = self.store.read(job.tenant, job.user).await?;
         let marks = delivery::marks(&scope).await?;
         drop(scope);
-        let mut round = Round { engine: self, request, began: (self.ticks)(), letters: LETTERS };
-        let mut again: Option<Timestamp> = None;
-        for (mark, hook) in marks.into_iter().filter(|(_, hook)| hook.off_at.is_none()) {
-            let next = round.tell(mark, &hook).await?;
-            again = again.into_iter().chain(next).min();
-        }
+        let round = Round { engine: self, request, began: (self.ticks)() };
+        let on = marks.into_iter().filter(|(_, hook)| hook.off_at.is_none());
+        let told = on.map(|(mark, hook)| round.tell(mark, hook));
+        let again = try_join_all(told).await?.into_iter().flatten().min();
         let scope = self.store.write(job.tenant, job.user).await?;
         if !job::is_held(&scope, job).await? {
             return Ok(());
@@ -68,15 +70,20 @@ impl Engine {
 }
 
 impl Round<'_> {
+    fn passed(&self) -> SignedDuration {
+        let passed = (self.engine.ticks)().saturating_sub(self.began);
+        SignedDuration::from_micros(i64::try_from(passed).unwrap_or(0))
+    }
+
     /// The time now: letters can take long.
     fn now(&self) -> Timestamp {
-        let passed = (self.engine.ticks)().saturating_sub(self.began);
-        let passed = SignedDuration::from_micros(i64::try_from(passed).unwrap_or(0));
-        micros(self.request.moment.now + passed)
+        micros(self.request.moment.now + self.passed())
     }
 
     /// Tells one webhook what comes after its mark; says when there is more to tell.
-    async fn tell(&mut self, mut mark: Mark, hook: &Webhook) -> Result<Option<Timestamp>> {
+    async fn tell(&self, mut mark: Mark, hook: Webhook) -> Result<Option<Timestamp>> {
+        let hook = &hook;
+        let mut letters = LETTERS;
         let caller = &self.request.caller;
         let scope = self.engine.store.read(caller.tenant, caller.user).await?;
         let waiting = operation::after(&scope, mark.told_until, PAGE).await?;
@@ -93,13 +100,15 @@ impl Round<'_> {
             if let Some(until) = rests.filter(|until| *until > self.now()) {
                 return Ok(Some(until));
             }
-            if self.letters == 0 {
+            if letters == 0 || self.passed() >= TURN_LIMIT {
                 return Ok(Some(self.now()));
             }
-            self.letters -= 1;
+            letters -= 1;
             let letter = letter(hook, &caller.user_name, next, self.now());
+            let sent = self.passed();
             let tried = self.engine.carry(letter).await?;
-            let after = self.settle(&mark, passed, hook, next, &tried);
+            let took = self.passed() - sent;
+            let after = self.settle(&mark, passed, hook, next, (&tried, took));
             if !self.keep(&mark, &after.0, hook, &after.1, &tried).await? {
                 // Somebody has moved the mark meanwhile, or taken the webhook away.
                 return Ok(Some(self.now()));
@@ -123,12 +132,14 @@ impl Round<'_> {
         passed: Timestamp,
         hook: &Webhook,
         operation: &Operation,
-        tried: &Tried,
+        (tried, took): (&Tried, SignedDuration),
     ) -> (Mark, Delivery) {
         let (now, attempts) = (self.now(), mark.attempts + 1);
         let went = went(&self.request.caller.user_name, operation, tried, attempts, now);
         let id = hook.id;
-        let told = Mark { webhook: id, told_until: operation.at, attempts: 0, next_at: None };
+        // One that is slow has at most half of the time, and the others have the rest.
+        let rest = (took >= SLOW).then(|| micros(now + took));
+        let told = Mark { webhook: id, told_until: operation.at, attempts: 0, next_at: rest };
         if tried.is_received() {
             return (told, went);
         }

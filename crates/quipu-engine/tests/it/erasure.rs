@@ -99,7 +99,11 @@ async fn an_erased_user_leaves_no_row_in_any_table_there_is() {
     assert_eq!(preview, erased.receipt.receipt.removed, "the preview said what happened");
     for (table, rows) in rows_of_alice(&admin, &story).await {
         let stays = STAY.contains(&table.as_str());
-        assert_eq!(rows > 0, stays, "{table} keeps {rows} rows; add it to `TABLES` in erasure.rs");
+        assert_eq!(
+            rows > 0,
+            stays,
+            "{table} keeps {rows} rows; add it to `tables.rs` of the store"
+        );
     }
     let text = "select string_agg(u::text, ' ') || (select string_agg(e::text, ' ') from erasure e) \
                 from users u";

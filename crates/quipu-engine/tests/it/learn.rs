@@ -169,7 +169,13 @@ async fn an_abandoned_chat_is_closed_and_learned_from() {
     story.pass(20 * 60);
     story.engine.append_turns(&story.request(), "c", vec![user("Still here.")]).await.unwrap();
     story.pass(20 * 60);
-    assert!(work(&story).await.is_empty(), "somebody spoke in between");
+    let looked = work(&story).await;
+    assert_eq!(
+        looked,
+        [Worked::Done(JobKind::Close)],
+        "it looked, and waits: a turn came in between"
+    );
+    assert_eq!(chat.asked(), 0);
     story.pass(11 * 60);
     let done = work(&story).await;
     assert_eq!(done, [Worked::Done(JobKind::Close), Worked::Done(JobKind::Extract)]);

@@ -1,6 +1,6 @@
 //! Proposals wait for a human's yes to exactly their words; and a memory can be named by words.
 
-use quipu_core::{Edit, Status};
+use quipu_core::{Caller, Edit, Origin, Status};
 use quipu_engine::Error;
 use quipu_engine::facts::{Decision, NewMemory, Target};
 
@@ -65,14 +65,17 @@ async fn affirming_is_dated_and_only_on_affirmation() {
     let target = Target::Id(Story::fact(&saved));
     let affirm = || Decision::Yes { digest: None, edit: Box::default() };
     story.pass(10);
-    let first =
-        story.engine.confirm(&story.by(story.assistant()), &target, affirm()).await.unwrap();
+    let agent = story.by(story.assistant());
+    let refused = story.engine.confirm(&agent, &target, affirm()).await.unwrap_err();
+    assert_eq!(refused.code(), "human_needed", "an agent confirms nothing");
+    let app = Caller::key(story.alice().tenant, "alice", "app", Origin::UserSaid);
+    let first = story.engine.confirm(&story.by(app), &target, affirm()).await.unwrap();
     story.pass(10);
     let second = story.engine.confirm(&story.request(), &target, affirm()).await.unwrap();
     let (first, second) = (&first.memories[0].version, &second.memories[0].version);
     assert_eq!(second.confirmed_at, first.confirmed_at);
     assert!(second.last_confirmed_at > first.last_confirmed_at);
-    assert_eq!(first.consented_at, None, "an assistant's word is no consent");
+    assert_eq!(first.consented_at, None, "a key's word is no consent");
     assert!(second.consented_at.is_some());
     let no = story.engine.confirm(&story.request(), &target, Decision::No).await.unwrap_err();
     assert_eq!(no.code(), "not_proposed");

@@ -16,7 +16,12 @@ impl Story {
 
     async fn sync_by(&self, caller: Caller, files: &[File]) -> Synced {
         self.pass(1);
-        self.engine.vault_apply(&self.by(caller), files).await.unwrap()
+        self.engine.vault_apply(&self.by(caller), files, false).await.unwrap()
+    }
+
+    async fn sync_trusting(&self, caller: Caller, files: &[File]) -> Synced {
+        self.pass(1);
+        self.engine.vault_apply(&self.by(caller), files, true).await.unwrap()
     }
 
     async fn sync(&self, files: &[File]) -> Synced {
@@ -30,7 +35,7 @@ impl Story {
 
     async fn saved(&self, claim: Claim) -> quipu_core::FactId {
         self.pass(1);
-        let new = NewMemory { claim, ..NewMemory::saying("") };
+        let new = NewMemory { claim, keep_without_domain: true, ..NewMemory::saying("") };
         Story::fact(&self.engine.save(&self.request(), new).await.unwrap())
     }
 }
@@ -63,10 +68,10 @@ async fn furnish(story: &Story) {
     (style.category, style.tags) = (Category::Style, vec!["tone".into(), "two words".into()]);
     style.importance = 0.7;
     let style = story.saved(style).await;
-    let mut task = Claim::saying("Write the tax return");
+    let mut task = Claim::saying("Write the annual report");
     task.memory_type = MemoryType::Task;
     let task = story.saved(task).await;
-    story.change(task, "Send the tax return").await;
+    story.change(task, "Send the annual report").await;
     let gone = story.saved(Claim::saying("Lives in Porto")).await;
     story.engine.forget(&story.request(), &Target::Id(gone)).await.unwrap();
     let target = |id| Target::Id(id);
@@ -128,7 +133,7 @@ async fn a_vault_comes_back_whole_after_everything_was_wiped() {
     assert_eq!(story.hash(&story.alice()).await, before);
     // The links lead on, the change of words is still there, and the next edit is an ordinary one.
     let mut files = synced.files;
-    edit(&mut files, "active_context.md", "tax return", "tax returns");
+    edit(&mut files, "active_context.md", "annual report", "annual reports");
     let next = story.sync(&files).await;
     assert_eq!(next.plan.steps.len(), 1);
     // And all of it can be undone, step by step.
@@ -222,11 +227,11 @@ async fn a_shut_domain_stays_shut_and_its_lines_wait() {
     story.saved(claim).await;
     let (before, files) = (story.hash(&alice).await, story.export(&alice).await);
     let bob = Caller::human(story.tenant, "bob", "local");
-    let synced = story.sync_by(bob.clone(), &files).await;
+    let synced = story.sync_trusting(bob.clone(), &files).await;
     assert_eq!((synced.operation, synced.plan.problems.len()), (None, 1));
     assert!(synced.files.iter().any(|file| file.path == "domains/health.md"));
     story.engine.set_opt_in(&bob, "health", OptIn::Open, story.now()).await.unwrap();
-    let synced = story.sync_by(bob.clone(), &synced.files).await;
+    let synced = story.sync_trusting(bob.clone(), &synced.files).await;
     assert_eq!(synced.plan.problems, []);
     assert_eq!(story.hash(&bob).await, before);
 }
@@ -234,7 +239,9 @@ async fn a_shut_domain_stays_shut_and_its_lines_wait() {
 #[tokio::test]
 async fn an_assistant_with_a_tool_for_files_edits_memories() {
     let story = Story::begin().await;
-    let fact = story.saved(Claim::saying("Lives in Lisbon")).await;
+    let told = NewMemory::saying("Lives in Lisbon");
+    let told = story.engine.save(&story.by(story.assistant()), told).await.unwrap();
+    let fact = Story::fact(&told);
     let path = || "/memories/profile.md".to_owned();
     let run = async |command: Command| {
         story.pass(1);

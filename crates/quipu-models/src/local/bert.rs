@@ -203,13 +203,13 @@ fn pooling(files: &Files) -> Result<Pooling, ModelError> {
 }
 
 /// Runs `work` on a thread where it may take its time.
-async fn aside<T: Send + 'static>(
+pub(super) async fn aside<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, ModelError> + Send + 'static,
 ) -> Result<T, ModelError> {
     spawn_blocking(work).await.map_err(|_| stopped())?
 }
 
-fn stopped() -> ModelError {
+pub(super) fn stopped() -> ModelError {
     ModelError::Unavailable("its thread stopped before it was done".to_owned())
 }
 

@@ -352,8 +352,13 @@ pub(super) fn address(
 /// `Retry-After` in seconds. The other form is a date, which would need a clock to compare with;
 /// the backoff stands in for it.
 fn seconds(value: &HeaderValue) -> Option<Duration> {
-    value.to_str().ok()?.trim().parse().ok().map(Duration::from_secs)
+    let wish = value.to_str().ok()?.trim().parse().ok().map(Duration::from_secs);
+    // A time so far away that it cannot be added to the clock would be a panic.
+    wish.map(|wish| wish.min(MAX_RETRY_AFTER))
 }
+
+/// The longest that a service is left alone because it asked for it.
+const MAX_RETRY_AFTER: Duration = Duration::from_hours(1);
 
 /// Doubles from a fifth of a second, up to five, give or take a quarter. The share comes from the
 /// request itself: different requests spread out, and the same one waits the same again.
@@ -391,6 +396,7 @@ mod tests {
         assert_eq!(read("2"), Some(Duration::from_secs(2)));
         assert_eq!(read("Wed, 21 Oct 2015 07:28:00 GMT"), None);
         assert_eq!(read("-1"), None);
+        assert_eq!(read("18446744073709551615"), Some(Duration::from_hours(1)));
     }
 
     #[test]

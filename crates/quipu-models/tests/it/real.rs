@@ -1,21 +1,19 @@
 //! Real weights. They are not part of the repository: `QUIPU_TEST_MODELS` names the folder that
-//! holds `potion` and `minilm`, and without it these tests say so and check nothing.
-#![expect(clippy::print_stderr, reason = "a test that is skipped says so")]
+//! holds `potion` and `minilm`; without it these tests are skipped, or fail where it is required.
 
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Instant;
 
 use quipu_core::model::Embedder;
 use quipu_models::local;
 
+#[path = "../../../quipu-core/tests/required_data/mod.rs"]
+mod required_data;
+
 fn real(short: &str) -> Option<Arc<dyn Embedder>> {
-    let Some(folder) = std::env::var_os("QUIPU_TEST_MODELS") else {
-        eprintln!("skipped: set QUIPU_TEST_MODELS to the folder that holds `{short}`");
-        return None;
-    };
+    let folder = required_data::folder("QUIPU_TEST_MODELS")?;
     // A folder that is named and does not hold the model is a mistake, not a reason to skip.
-    Some(local::open(&PathBuf::from(folder).join(short)).unwrap())
+    Some(local::open(&folder.join(short)).unwrap())
 }
 
 async fn embed(embedder: &dyn Embedder, texts: &[&str]) -> Vec<Vec<f32>> {

@@ -95,7 +95,10 @@ impl Erase {
         if self.fact.is_none() {
             let request = self.server.request(Method::DELETE, path)?;
             let erased: Value = self.server.send(request).await?.json().await?;
-            return Ok(erased["receipt"].clone());
+            return match erased["status"].as_str() {
+                Some("running") => self.wait_for_receipt(&erased).await,
+                _ => Ok(erased["receipt"].clone()),
+            };
         }
         let erased = self.server.post(&format!("{path}/erase"), &json!({})).await?;
         let id = &erased["receipts"][0]["erasure_id"];
@@ -103,6 +106,24 @@ impl Erase {
         let all = list["data"].as_array().cloned().unwrap_or_default();
         let found = all.into_iter().find(|signed| &signed["receipt"]["id"] == id);
         found.context("erased, but the server has no receipt of it")
+    }
+
+    /// Waits until the server has removed the rest of a user with very much to remove.
+    async fn wait_for_receipt(&self, started: &Value) -> anyhow::Result<Value> {
+        let path =
+            format!("/api/users/{}/erasures", encoded(self.server.user().unwrap_or_default()));
+        loop {
+            tokio::time::sleep(std::time::Duration::from_secs(1)).await;
+            let list = self.server.get(&path).await.context(
+                "the user is refused, and the rest is removed in the background; the receipt is then \
+                 in `quipu erase --list`",
+            )?;
+            let all = list["data"].as_array().into_iter().flatten();
+            let mut of = all.filter(|signed| signed["receipt"]["id"] == started["erasure_id"]);
+            if let Some(signed) = of.next() {
+                return Ok(signed.clone());
+            }
+        }
     }
 
     fn agreed(&self, preview: &Value) -> anyhow::Result<bool> {

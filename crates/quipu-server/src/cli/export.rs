@@ -11,7 +11,7 @@ use serde_json::json;
 
 use super::client::Server;
 use super::{Format, say, say_json};
-use crate::archive::Opened;
+use crate::archive::{Opened, UNPACKED_BYTES};
 use crate::clock;
 
 #[derive(Debug, Args)]
@@ -22,7 +22,7 @@ Examples:
   quipu export --verify alice.zip      check every hash; needs no server
 
 The ZIP holds JSON lines for programs, markdown for people, and a README. `quipu import FILE.zip` puts
-it back, here or elsewhere; `quipu state` then says the same hashes. docs/moving.md names every field.")]
+it back, and `quipu import --trust FILE.zip` elsewhere; `quipu state` then says the same hashes. docs/moving.md names every field.")]
 pub struct Export {
     /// Where to write it, or what to check
     #[arg(value_name = "FILE")]
@@ -63,11 +63,20 @@ impl Export {
     fn check(&self, file: &Path) -> anyhow::Result<()> {
         let manifest = open(file)?.manifest;
         let (files, at) = (manifest.files.len(), manifest.exported_at);
+        let signed_by = manifest.signature.as_ref().map(|signature| signature.public_key.clone());
         if self.format.json {
             let manifest = serde_json::to_value(manifest)?;
-            return say_json(&json!({ "ok": true, "file": file, "manifest": manifest }));
+            return say_json(&json!({
+                "ok": true, "file": file, "manifest": manifest, "signed_by": signed_by,
+            }));
         }
-        say(&format!("{}: {files} files, all as they were exported at {at}", file.display()))
+        say(&format!("{}: {files} files, all as they were exported at {at}", file.display()))?;
+        match signed_by {
+            Some(key) => say(&format!(
+                "signed with the key {key}; a server checks the signature when it imports the file"
+            )),
+            None => say("not signed: it comes in as an import, unless you say --trust"),
+        }
     }
 
     /// Writes what the server sends beside the file first, so that half an export never has its name.
@@ -94,7 +103,8 @@ impl Export {
 
 fn open(file: &Path) -> anyhow::Result<Opened<BufReader<File>>> {
     let opened = File::open(file).with_context(|| format!("cannot open {}", file.display()))?;
-    Opened::check(BufReader::new(opened)).with_context(|| format!("{} is damaged", file.display()))
+    Opened::check(BufReader::new(opened), UNPACKED_BYTES)
+        .with_context(|| format!("{} is damaged", file.display()))
 }
 
 /// A bar for so many bytes, where there is somebody to look at it.

@@ -34,7 +34,8 @@ const FILE_BYTES: u64 = 4 * 1024 * 1024 * 1024;
     arg_required_else_help = true,
     after_help = "\
 Examples:
-  quipu import alice.zip                      an export of Quipu, here or from elsewhere
+  quipu import alice.zip                      an export that this server made
+  quipu import --trust alice.zip              one of yours that another server made
   quipu import chatgpt export.zip --dry-run   say what would happen, and what learning would cost
   quipu import mem0 memories.json
   quipu import basic-memory ~/notes
@@ -51,6 +52,9 @@ pub struct Import {
     /// An export of Quipu
     #[arg(value_name = "FILE.zip")]
     file: Option<PathBuf>,
+    /// Trust an export that this server did not sign: keep its origins, consents, policy and log
+    #[arg(long)]
+    trust: bool,
     #[command(flatten)]
     how: How,
 }
@@ -119,7 +123,7 @@ impl Import {
                 let Some(file) = self.file else {
                     bail!("name an export, or where to import from; see `quipu import --help`");
                 };
-                return bring_archive(&file, &self.how).await;
+                return bring_archive(&file, self.trust, &self.how).await;
             }
             Some(Source::List { server, format }) => return list(&server, &format).await,
             Some(Source::Undo { id, server, format }) => return undo(&id, &server, &format).await,
@@ -232,12 +236,13 @@ fn asking(about: &[(&str, &str)]) -> String {
     format!("/api/import?{}", about.iter().map(pair).collect::<Vec<_>>().join("&"))
 }
 
-async fn bring_archive(file: &Path, how: &How) -> anyhow::Result<()> {
+async fn bring_archive(file: &Path, trust: bool, how: &How) -> anyhow::Result<()> {
     let bytes = std::fs::read(file).with_context(|| format!("cannot read {}", file.display()))?;
-    Opened::check(std::io::Cursor::new(&bytes))
+    Opened::check(std::io::Cursor::new(&bytes), archive::UNPACKED_BYTES)
         .with_context(|| format!("{} is not an export of Quipu", file.display()))?;
-    let dry_run = if how.dry_run { "true" } else { "false" };
-    let path = asking(&[("name", &name_of(file)), ("dry_run", dry_run)]);
+    let word = |yes: bool| if yes { "true" } else { "false" };
+    let (dry_run, trust) = (word(how.dry_run), word(trust));
+    let path = asking(&[("name", &name_of(file)), ("dry_run", dry_run), ("trust", trust)]);
     let request = how.server.request(Method::POST, &path)?;
     let request = request.header(CONTENT_TYPE, "application/zip").body(bytes);
     let taken: Value = how.server.send(request).await?.json().await?;
@@ -252,6 +257,8 @@ struct Total {
     import: String,
     counts: Counts,
     estimate: BTreeMap<String, u64>,
+    /// How far an export is trusted; null for anything else.
+    archive: Value,
 }
 
 impl Total {
@@ -260,6 +267,7 @@ impl Total {
         let counts: Counts = serde_json::from_value(taken["counts"].clone())
             .context("the server's answer could not be read")?;
         self.counts.add(&counts);
+        self.archive = taken["archive"].clone();
         for (name, value) in taken["estimate"].as_object().into_iter().flatten() {
             *self.estimate.entry(name.clone()).or_default() += value.as_u64().unwrap_or(0);
         }
@@ -270,7 +278,7 @@ impl Total {
         if how.format.json {
             return say_json(&json!({
                 "import_id": self.import, "dry_run": how.dry_run, "counts": self.counts,
-                "unread": unread, "estimate": self.estimate,
+                "unread": unread, "estimate": self.estimate, "archive": self.archive,
             }));
         }
         let Counts { memories, proposals, known, links, chats, turns, secrets, left_out, .. } =
@@ -290,6 +298,14 @@ impl Total {
         also(unread, "could not be read");
         let would = if how.dry_run { "Would take in: " } else { "" };
         say(&format!("{would}{}", said.join(", ")))?;
+        if self.archive["trusted"] == json!(false) {
+            let so = if how.dry_run { "would come" } else { "came" };
+            say(&format!(
+                "This server did not sign the file, so it {so} in as an import: no consents, and rules \
+                 wait for your yes.{}",
+                if how.dry_run { " If it is yours, say --trust." } else { "" }
+            ))?;
+        }
         let of = |name: &str| self.estimate.get(name).copied().unwrap_or(0);
         if of("calls") > 0 {
             let tokens = of("input_tokens") + of("output_tokens");

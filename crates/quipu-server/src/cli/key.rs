@@ -15,7 +15,7 @@ pub enum Key {
     Create(Create),
     /// List a tenant's keys, without their secrets.
     List(List),
-    /// Revoke a key and every token it minted.
+    /// Revoke a key and every token and sign-in made from it.
     Revoke(Revoke),
 }
 
@@ -37,6 +37,7 @@ enum May {
     Propose,
     Erase,
     Admin,
+    Chat,
 }
 
 impl From<May> for Permission {
@@ -47,6 +48,7 @@ impl From<May> for Permission {
             May::Propose => Permission::Propose,
             May::Erase => Permission::Erase,
             May::Admin => Permission::Admin,
+            May::Chat => Permission::Chat,
         }
     }
 }
@@ -78,10 +80,12 @@ impl From<From_> for Origin {
 #[command(after_help = "\
 Examples:
   quipu key create --tenant acme --name 'my assistant'
+  quipu key create --tenant acme --name 'chat app' --may read,write,propose,chat
   quipu key create --tenant acme --name backend --may read,write,propose,erase,admin
   quipu key create --tenant acme --name 'only for alice' --user alice --may read
 
 A key without --user names the user of each request in the X-Quipu-User header.
+A key needs `chat` to use the models behind /v1: that spends what the operator pays for.
 A key that is admin can mint short-lived tokens for people's browsers (POST /api/tokens).")]
 pub struct Create {
     #[command(flatten)]
@@ -196,8 +200,8 @@ impl Revoke {
         if self.format.json {
             return say_json(&json!({ "revoked": revoked }));
         }
-        let tokens = revoked.len() - 1;
-        say(&format!("Revoked {} and {tokens} of its tokens.", self.id))
+        let others = revoked.len().saturating_sub(1);
+        say(&format!("Revoked {} and {others} tokens and sign-ins made from it.", self.id))
     }
 }
 

@@ -198,18 +198,16 @@ impl Database {
     /// The database that was named, or else Quipu's own, started if it is not running. Its own is
     /// brought up to date first: there is nobody else who would.
     async fn open(&self, pool_size: usize) -> anyhow::Result<Opened> {
-        let named = self.database_url.clone().filter(|url| !url.is_empty());
-        let connect = |url: String| quipu_engine::Connect {
-            url,
-            pool_size,
-            ca_file: self.database_ca.clone(),
-        };
+        let Self { database_url, database_ca, postgres_dir, data_dir, postgres_account } = self;
+        let named = database_url.clone().filter(|url| !url.is_empty());
+        let connect =
+            |url: String| quipu_engine::Connect { url, pool_size, ca_file: database_ca.clone() };
         if let Some(url) = named {
             return Ok(Opened { connect: connect(url), own: None, folder: None });
         }
-        let folder = self.data_dir.clone().unwrap_or_else(postgres::usual_folder);
-        let programs = self.postgres_dir.as_deref();
-        match postgres::open(programs, &folder, self.postgres_account.as_deref()).await? {
+        let folder = data_dir.clone().unwrap_or_else(postgres::usual_folder);
+        let programs = postgres_dir.as_deref();
+        match postgres::open(programs, &folder, postgres_account.as_deref()).await? {
             Found::Running(url) => {
                 Ok(Opened { connect: connect(url), own: None, folder: Some(folder) })
             }
@@ -247,7 +245,7 @@ impl ErasureJournal {
         let journal = Journal::open(path)
             .with_context(|| format!("the erasure journal {} cannot be used", path.display()))?;
         let engine = engine.with_journal(journal);
-        let Replayed { entries, users, memories, turns, added } =
+        let Replayed { entries, users, memories, turns, added, skipped } =
             engine.replay_erasures(crate::clock::moment()).await?;
         if users + memories + turns > 0 {
             tracing::warn!(
@@ -257,7 +255,7 @@ impl ErasureJournal {
                 "a backup had brought back what was erased; removed again"
             );
         }
-        tracing::info!(entries, added, "erasure journal read");
+        tracing::info!(entries, added, skipped, "erasure journal read");
         Ok(engine)
     }
 }

@@ -5,20 +5,26 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::{Context, bail};
-use axum::serve::ListenerExt as _;
 use clap::{Args, ValueEnum};
 use quipu_core::Policy;
 use quipu_core::policy::PRESETS;
-use quipu_engine::Engine;
+use quipu_engine::{Engine, PoolSizes};
 use tracing_subscriber::EnvFilter;
 
 use super::{Database, ErasureJournal, Opened, scrub};
 use crate::clock;
 use crate::gateway::{Gateway, UpstreamSettings};
-use crate::http::{App, Console, Door, LOCAL_TENANT, McpSettings, router_with};
+use crate::http::{App, Console, Door, LOCAL_TENANT, LimitSettings, McpSettings, router_with};
+use crate::listen::{self, ListenLimits};
 use crate::models::ModelSettings;
 use crate::webhook::WebhookSettings;
-use crate::workers::Workers;
+use crate::workers::{Workers, connections};
+
+/// Memory for cached user indexes, unless set otherwise, in megabytes.
+pub const INDEX_MEMORY_MB: u64 = 512;
+/// Indexed passages per user, unless set otherwise: about 220 MB of memory.
+pub const INDEX_PASSAGES: usize = 100_000;
+pub const MEGABYTE: u64 = 1024 * 1024;
 
 /// How callers are told apart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -58,13 +64,24 @@ pub struct Serve {
     /// Bring the schema up to date first
     #[arg(long, env = "QUIPU_MIGRATE")]
     migrate: bool,
-    /// Connections to the database
+    /// Connections to the database for requests
     #[arg(long, env = "QUIPU_POOL_SIZE", default_value_t = 16, value_name = "N")]
     pool_size: usize,
+    /// Connections to the database for checking credentials and readiness
+    #[arg(long, env = "QUIPU_ADMISSION_POOL", default_value_t = 2, value_name = "N")]
+    admission_pool: usize,
+    /// Connections to the database for jobs and notes; as many as the workers can use if absent
+    #[arg(long, env = "QUIPU_BACKGROUND_POOL", value_name = "N")]
+    background_pool: Option<usize>,
     /// Memory for the indexes of users who were here lately, in megabytes; 0 keeps none
-    #[arg(long, env = "QUIPU_INDEX_MEMORY", default_value_t = 512, value_name = "MB")]
+    #[arg(long, env = "QUIPU_INDEX_MEMORY", default_value_t = INDEX_MEMORY_MB,
+          value_name = "MB")]
     index_memory: u64,
-    /// How many jobs to run at a time; 0 leaves them to `quipu work`
+    /// Passages of one user that recall indexes at most; beyond that, the oldest turns are left out
+    #[arg(long, env = "QUIPU_INDEX_PASSAGES", default_value_t = INDEX_PASSAGES, value_name = "N")]
+    index_passages: usize,
+    /// How many jobs to run at a time, of learning and of webhook deliveries each; 0 leaves them to
+    /// `quipu work`
     #[arg(long, env = "QUIPU_WORKERS", default_value_t = 2, value_name = "N")]
     workers: usize,
     /// What may happen without asking where nobody has said: balanced, advisor, chat, assistant,
@@ -86,11 +103,25 @@ pub struct Serve {
           value_parser = clap::value_parser!(i8).range(0..24))]
     scrub_at: Option<i8>,
     #[command(flatten)]
+    limits: LimitSettings,
+    #[command(flatten)]
     logging: Logging,
-    /// How long to wait for requests under way when stopping, in seconds
+    /// How long to answer as usual when stopping, while `/readyz` says no, in seconds: a load balancer
+    /// needs so long to send requests elsewhere. Nothing by default without authentication
+    #[arg(long, env = "QUIPU_DRAIN_DELAY", value_name = "SECONDS")]
+    drain_delay: Option<u64>,
+    /// How long to wait for requests and jobs under way when stopping, in seconds
     #[arg(long, env = "QUIPU_GRACE", default_value_t = 20, value_name = "SECONDS")]
     grace: u64,
 }
+
+/// How long a server that others reach answers as usual after it was told to stop.
+const DRAIN_DELAY: Duration = Duration::from_secs(5);
+/// How long to wait at the end for what was said through the gateway to be kept.
+const CAPTURE_DRAIN: Duration = Duration::from_secs(5);
+/// How often expired credentials are removed, and how long after the start for the first time.
+const SWEEP_INTERVAL: Duration = Duration::from_hours(1);
+const FIRST_SWEEP: Duration = Duration::from_mins(1);
 
 impl Serve {
     /// A server for the person whose machine it is, with everything else as usual.
@@ -102,7 +133,10 @@ impl Serve {
             auth: Auth::Off,
             migrate: true,
             pool_size: 16,
-            index_memory: 512,
+            admission_pool: 2,
+            background_pool: None,
+            index_memory: INDEX_MEMORY_MB,
+            index_passages: INDEX_PASSAGES,
             workers: 2,
             policy: "balanced".into(),
             upstream: UpstreamSettings::default(),
@@ -111,7 +145,9 @@ impl Serve {
             webhooks: WebhookSettings::default(),
             journal: ErasureJournal { erasure_journal: None },
             scrub_at: None,
+            limits: LimitSettings::default(),
             logging: Logging { log: "warn".into(), log_format: LogFormat::Text },
+            drain_delay: None,
             grace: 20,
         }
     }
@@ -143,7 +179,33 @@ impl Serve {
     }
 
     async fn serve(&self, opened: &Opened, tell: impl FnOnce(SocketAddr)) -> anyhow::Result<()> {
-        let upstream = self.upstream.open()?;
+        // Every setting is named: one that nothing reads does not compile.
+        let Self {
+            database: _,
+            models,
+            upstream,
+            listen,
+            auth,
+            migrate,
+            pool_size,
+            admission_pool,
+            background_pool,
+            index_memory,
+            index_passages,
+            workers,
+            policy,
+            mcp,
+            console,
+            webhooks,
+            journal,
+            scrub_at,
+            logging: _,
+            grace,
+            limits,
+            drain_delay,
+        } = self;
+        let (deadline, budgets) = (upstream.deadline(), &upstream.budgets);
+        let upstream = upstream.open()?;
         let connect = opened.connect.clone();
         if let Some(own) = &opened.own {
             tracing::info!(
@@ -152,56 +214,72 @@ impl Serve {
                 "a PostgreSQL of Quipu's own"
             );
         }
-        if self.migrate {
+        if *migrate {
             for step in quipu_engine::migrate(&connect).await? {
                 tracing::info!(version = step.version, name = step.name, "migration applied");
             }
         }
-        let engine = Engine::connect(&connect)?
-            .with_models(self.models.open()?)
-            .with_policy(preset(&self.policy)?)
-            .with_courier(self.webhooks.courier())
+        let sizes = PoolSizes {
+            admission: *admission_pool,
+            background: background_pool.unwrap_or_else(|| connections(*workers)),
+        };
+        let engine = Engine::connect_with(&connect, sizes)?
+            .with_models(models.open()?)
+            .with_policy(preset(policy)?)
+            .with_courier(webhooks.courier())
+            .with_index_limits(index_memory.saturating_mul(MEGABYTE), *index_passages)
+            .with_clock(clock::now)
             .with_ticks(clock::ticks);
-        check(&engine).await?;
-        let engine = self.journal.or_beside(opened).replay(engine).await?;
+        check(&engine, opened).await?;
+        let engine = journal.or_beside(opened).replay(engine).await?;
         settle_model(&engine).await?;
-        if self.auth == Auth::Off {
+        if *auth == Auth::Off {
             engine.ensure_tenant(LOCAL_TENANT, clock::now()).await?;
         }
-        let door = if self.auth == Auth::Off { Door::Local } else { Door::Keys };
-        let listener = tokio::net::TcpListener::bind(self.listen)
+        let door = if *auth == Auth::Off { Door::Local } else { Door::Keys };
+        let listener = tokio::net::TcpListener::bind(listen)
             .await
-            .with_context(|| format!("cannot listen on {}", self.listen))?;
+            .with_context(|| format!("cannot listen on {listen}"))?;
         let address = listener.local_addr()?;
-        tracing::info!(%address, auth = ?self.auth, "listening");
-        if self.auth == Auth::Off {
+        tracing::info!(%address, ?auth, "listening");
+        if *auth == Auth::Off {
             tracing::info!("no authentication: only this machine is answered");
             tracing::info!("open http://{address}/ in a browser to see what is known");
         }
         tell(address);
         // The first request should not wait for the counter of tokens to be built.
         tokio::task::spawn_blocking(quipu_core::context::tokens::warm);
-        let listener = listener.tap_io(|stream| {
-            // Answers are single small writes; waiting to fill a packet only adds latency.
-            let _ = stream.set_nodelay(true);
-        });
-        let console = self.console.as_deref().map_or_else(Console::default, Console::folder);
-        let app = App::new(engine.clone(), door).with_mcp(self.mcp.clone()).with_console(console);
-        let gateway = Gateway::new(app.clone(), upstream).with_deadline(self.upstream.deadline());
-        let workers = Workers::start(&engine, self.workers);
-        if let Some(hour) = self.scrub_at {
-            tokio::spawn(scrub::nightly(connect, hour));
+        let console = console.as_deref().map_or_else(Console::default, Console::folder);
+        let app = App::new(engine.clone(), door)
+            .with_limits(limits, *pool_size)
+            .with_mcp(mcp.clone())
+            .with_console(console);
+        let gateway =
+            Gateway::new(app.clone(), upstream).with_deadline(deadline).with_budgets(budgets);
+        let workers = Workers::start(&engine, *workers);
+        if let Some(hour) = scrub_at {
+            tokio::spawn(scrub::nightly(connect, *hour));
         }
+        let sweeping = tokio::spawn(sweep_credentials(engine.clone()));
         let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
-        let streams = engine.clone();
-        let server = axum::serve(listener, router_with(app, gateway.clone()))
-            .with_graceful_shutdown(async move {
-                asked_to_stop().await;
-                // Streams of events never end by themselves.
-                streams.stop_listening();
-                let _ = stop.send(());
-            });
-        let grace = Duration::from_secs(self.grace);
+        let (streams, draining) = (engine.clone(), app.clone());
+        let delay = match auth {
+            Auth::Off => Duration::ZERO,
+            Auth::Keys => DRAIN_DELAY,
+        };
+        let delay = drain_delay.map_or(delay, Duration::from_secs);
+        let limits = ListenLimits::of_connections(limits.max_connections);
+        let router = router_with(app, gateway.clone());
+        let server = listen::serve(listener, router, limits, async move {
+            asked_to_stop().await;
+            // Not ready first, so that no new requests are sent here; then no new connections.
+            draining.start_draining();
+            tokio::time::sleep(delay).await;
+            // Streams of events never end by themselves.
+            streams.stop_listening();
+            let _ = stop.send(());
+        });
+        let grace = Duration::from_secs(*grace);
         let overdue = async {
             let _ = stopped.await;
             tokio::time::sleep(grace).await;
@@ -213,7 +291,7 @@ impl Serve {
             }
         };
         tokio::select! {
-            ended = async { server.await } => ended?,
+            () = server => {}
             how = without => bail!(
                 "the PostgreSQL of Quipu's own has ended ({how})\n  next: start Quipu again, which \
                  recovers it; its log is in {}",
@@ -221,11 +299,26 @@ impl Serve {
             ),
             () = overdue => tracing::warn!("stopping with requests still under way"),
         }
-        gateway.drain(Duration::from_secs(5)).await;
-        workers.stop(grace).await;
+        // Both at once, and jobs have as long as captures: with the drain delay and the grace time this
+        // stays below the time a supervisor waits before it kills.
+        tokio::join!(gateway.drain(CAPTURE_DRAIN), workers.stop(CAPTURE_DRAIN.min(grace)));
+        sweeping.abort();
         engine.close();
         tracing::info!("stopped");
         Ok(())
+    }
+}
+
+/// Removes expired tokens, links and sign-ins now and then.
+async fn sweep_credentials(engine: Engine) {
+    tokio::time::sleep(FIRST_SWEEP).await;
+    loop {
+        match engine.sweep_credentials().await {
+            Ok(0) => {}
+            Ok(removed) => tracing::info!(removed, "expired credentials removed"),
+            Err(error) => tracing::warn!(%error, "could not remove expired credentials"),
+        }
+        tokio::time::sleep(SWEEP_INTERVAL).await;
     }
 }
 
@@ -247,19 +340,20 @@ pub struct Logging {
 
 impl Logging {
     pub fn start(&self) -> anyhow::Result<()> {
-        let mut filter = EnvFilter::try_new(&self.log).context("the log filter is not valid")?;
+        let Self { log, log_format } = self;
+        let mut filter = EnvFilter::try_new(log).context("the log filter is not valid")?;
         // Below this level the database driver logs what statements are given: memories.
         // So does the protocol's library with what is called and answered, and at the next one it logs
         // every call once more.
         for driver in ["tokio_postgres=info", "tokio_postgres::query=info", "rmcp=warn"] {
             filter = filter.add_directive(driver.parse()?);
         }
-        let log = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr);
-        match self.log_format {
-            LogFormat::Json => log.json().flatten_event(true).init(),
+        let lines = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr);
+        match log_format {
+            LogFormat::Json => lines.json().flatten_event(true).init(),
             LogFormat::Text => {
                 use std::io::IsTerminal as _;
-                log.with_ansi(std::io::stderr().is_terminal()).with_target(false).init();
+                lines.with_ansi(std::io::stderr().is_terminal()).with_target(false).init();
             }
         }
         Ok(())
@@ -274,7 +368,7 @@ pub fn preset(name: &str) -> anyhow::Result<Policy> {
 }
 
 /// Refuses to serve from a database that would not hold the line between users.
-pub async fn check(engine: &Engine) -> anyhow::Result<()> {
+pub async fn check(engine: &Engine, opened: &Opened) -> anyhow::Result<()> {
     let health = match engine.health().await {
         Ok(health) => health,
         // Without having asked, nobody knows whether this database holds the line. Whatever
@@ -289,8 +383,21 @@ pub async fn check(engine: &Engine) -> anyhow::Result<()> {
     if let Some(reason) = health.unsafe_because() {
         bail!("refusing to serve: {reason}");
     }
-    if !engine.is_ready().await {
-        bail!("the schema is not there yet\n  next: run `quipu migrate`, or serve with --migrate");
+    let missing = engine.missing_migrations().await?;
+    if !missing.is_empty() {
+        bail!(
+            "the schema is not up to date: it lacks {}\n  next: run `quipu migrate`, or serve with \
+             --migrate",
+            missing.join(", ")
+        );
+    }
+    // The PostgreSQL that Quipu starts for itself has no other login, and answers this account only.
+    if health.login_is_superuser && opened.folder.is_none() {
+        tracing::warn!(
+            login = health.login_role,
+            "the login role is a superuser, so a statement could leave the restricted role; use a \
+             login role that is only a member of quipu_serve"
+        );
     }
     if health.fsync != "on" || health.synchronous_commit == "off" {
         tracing::warn!(

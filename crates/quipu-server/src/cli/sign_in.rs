@@ -41,8 +41,13 @@ impl SignIn {
     pub async fn run(self) -> anyhow::Result<()> {
         let opened = self.database.open(2).await?;
         let engine = opened.engine()?;
-        let mut rights =
-            vec![Permission::Read, Permission::Write, Permission::Propose, Permission::Erase];
+        let mut rights = vec![
+            Permission::Read,
+            Permission::Write,
+            Permission::Propose,
+            Permission::Erase,
+            Permission::Chat,
+        ];
         if self.admin {
             rights.push(Permission::Admin);
         }

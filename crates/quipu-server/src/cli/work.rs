@@ -3,15 +3,17 @@
 use std::time::Duration;
 
 use clap::Args;
-use quipu_engine::Engine;
 use quipu_engine::jobs::Worked;
+use quipu_engine::{Engine, PoolSizes};
 
-use super::serve::{Logging, asked_to_stop, check, preset, settle_model};
+use super::serve::{
+    INDEX_MEMORY_MB, INDEX_PASSAGES, Logging, MEGABYTE, asked_to_stop, check, preset, settle_model,
+};
 use super::{Database, ErasureJournal, Format, say, say_json};
 use crate::clock;
 use crate::models::ModelSettings;
 use crate::webhook::WebhookSettings;
-use crate::workers::Workers;
+use crate::workers::{Workers, connections};
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
@@ -26,7 +28,14 @@ pub struct Work {
     database: Database,
     #[command(flatten)]
     models: ModelSettings,
-    /// How many jobs to run at a time
+    /// Memory for the indexes of users whose jobs ran lately, in megabytes; 0 keeps none
+    #[arg(long, env = "QUIPU_INDEX_MEMORY", default_value_t = INDEX_MEMORY_MB,
+          value_name = "MB")]
+    index_memory: u64,
+    /// Passages of one user that recall indexes at most; beyond that, the oldest turns are left out
+    #[arg(long, env = "QUIPU_INDEX_PASSAGES", default_value_t = INDEX_PASSAGES, value_name = "N")]
+    index_passages: usize,
+    /// How many jobs to run at a time, of learning and of webhook deliveries each
     #[arg(long, env = "QUIPU_WORKERS", default_value_t = 2, value_name = "N")]
     workers: usize,
     /// What may happen without asking where nobody has said
@@ -50,44 +59,65 @@ pub struct Work {
 
 impl Work {
     pub async fn run(self) -> anyhow::Result<()> {
-        self.logging.start()?;
-        let opened = self.database.open(self.workers.max(1) * 2 + 2).await?;
-        let engine = Engine::connect(&opened.connect)?
-            .with_models(self.models.open()?)
-            .with_policy(preset(&self.policy)?)
-            .with_courier(self.webhooks.courier())
+        // Every setting is named: one that nothing reads does not compile.
+        let Self {
+            database,
+            models,
+            index_memory,
+            index_passages,
+            workers,
+            policy,
+            once,
+            webhooks,
+            journal,
+            logging,
+            format,
+            grace,
+        } = self;
+        logging.start()?;
+        let workers = workers.max(1);
+        let opened = database.open(4).await?;
+        let sizes = PoolSizes { admission: 1, background: connections(workers) };
+        let engine = Engine::connect_with(&opened.connect, sizes)?
+            .with_models(models.open()?)
+            .with_policy(preset(&policy)?)
+            .with_courier(webhooks.courier())
+            .with_index_limits(index_memory.saturating_mul(MEGABYTE), index_passages)
+            .with_clock(clock::now)
             .with_ticks(clock::ticks);
-        check(&engine).await?;
-        let engine = self.journal.or_beside(&opened).replay(engine).await?;
+        check(&engine, &opened).await?;
+        let engine = journal.or_beside(&opened).replay(engine).await?;
         settle_model(&engine).await?;
-        if self.once {
-            return self.work_once(&engine).await;
+        if once {
+            return work_once(&engine, &format).await;
         }
-        let workers = Workers::start(&engine, self.workers.max(1));
-        tracing::info!(workers = self.workers.max(1), "working");
+        tracing::info!(workers, "working");
+        let workers = Workers::start(&engine, workers);
         asked_to_stop().await;
-        workers.stop(Duration::from_secs(self.grace)).await;
+        workers.stop(Duration::from_secs(grace)).await;
         engine.close();
         tracing::info!("stopped");
         Ok(())
     }
+}
 
-    async fn work_once(&self, engine: &Engine) -> anyhow::Result<()> {
-        let (mut done, mut put_off, mut given_up) = (0, 0, 0);
-        loop {
-            match engine.work("once", clock::moment()).await? {
-                Worked::Nothing => break,
-                Worked::Done(_) => done += 1,
-                Worked::PutOff(..) => put_off += 1,
-                Worked::GivenUp(..) => given_up += 1,
-            }
+/// Runs what is due now, one job after the other.
+async fn work_once(engine: &Engine, format: &Format) -> anyhow::Result<()> {
+    let (mut done, mut put_off, mut given_up) = (0, 0, 0);
+    while engine.continue_erasure(clock::moment()).await? {}
+    loop {
+        match engine.work("once", clock::moment()).await? {
+            Worked::Nothing => break,
+            Worked::Done(_) => done += 1,
+            Worked::PutOff(..) => put_off += 1,
+            Worked::GivenUp(..) => given_up += 1,
         }
-        engine.close();
-        if self.format.json {
-            return say_json(&serde_json::json!({
-                "done": done, "put_off": put_off, "given_up": given_up
-            }));
-        }
-        say(&format!("{done} done, {put_off} put off, {given_up} given up"))
     }
+    engine.close();
+    if format.json {
+        return say_json(&serde_json::json!({
+            "done": done, "put_off": put_off, "given_up": given_up
+        }));
+    }
+    say(&format!("{done} done, {put_off} put off, {given_up} given up"))
 }

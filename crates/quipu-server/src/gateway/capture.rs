@@ -26,6 +26,8 @@ const PAUSE: Duration = Duration::from_secs(5);
 /// One round of one chat, to be kept.
 pub struct Round {
     pub caller: Caller,
+    /// The credential, if it has to be checked before anything is written.
+    pub unverified: Option<String>,
     pub session: String,
     pub exchange: Exchange,
     /// Somebody who stops the server waits until this is gone.
@@ -117,6 +119,9 @@ async fn keep_all(engine: Engine, mut rounds: mpsc::UnboundedReceiver<Waiting>) 
 }
 
 async fn keep(engine: &Engine, round: &Round) -> quipu_engine::Result<()> {
+    if let Some(credential) = &round.unverified {
+        engine.authenticate(credential, clock::now()).await?;
+    }
     // A try whose commit was not heard of may have been done: what the chat then holds already is
     // not news, and is not kept again.
     let request = Request::new(round.caller.clone(), clock::moment());

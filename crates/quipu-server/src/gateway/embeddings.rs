@@ -5,11 +5,10 @@ use axum::Json;
 use axum::extract::{Request, State};
 use axum::http::Method;
 use axum::response::{IntoResponse as _, Response};
-use quipu_core::context::tokens;
 use quipu_models::protocol::embeddings::Wanted;
 
 use super::refusal::Refusal;
-use super::{Gateway, pass, read, with_query};
+use super::{Arrived, Gateway, Taps, pass, read, with_query};
 use crate::clock;
 use crate::http::error::Problem;
 
@@ -17,7 +16,7 @@ use crate::http::error::Problem;
 const OURS: &str = "quipu";
 
 pub async fn embed(State(gateway): State<Gateway>, request: Request) -> Result<Response, Refusal> {
-    let (_, parts, body) = read(&gateway, request).await?;
+    let Arrived { parts, body, meter, permit: _permit, .. } = read(&gateway, request).await?;
     let wanted = Wanted::read(&body);
     let engine = gateway.0.app.engine();
     let now = clock::now();
@@ -26,9 +25,10 @@ pub async fn embed(State(gateway): State<Gateway>, request: Request) -> Result<R
         let ours =
             model == OURS || engine.embedder_name(now).await.is_some_and(|name| name == model);
         if !ours {
-            let headers = upstream.headers(&parts.headers, false);
+            let headers = upstream.headers(&parts.headers, meter.is_some());
             let path = with_query("embeddings", &parts.uri);
-            return Ok(pass(upstream.ask(Method::POST, &path, headers, body).await?, None));
+            let answer = upstream.ask(Method::POST, &path, headers, body).await?;
+            return Ok(pass(answer, Taps { meter, listener: None }));
         }
     }
     let wanted = wanted.map_err(|what| Refusal::because("malformed_body", what))?;
@@ -40,6 +40,6 @@ pub async fn embed(State(gateway): State<Gateway>, request: Request) -> Result<R
         let what = format!("`{model}` has {has} dimensions, no more and no fewer");
         return Err(Refusal::because("malformed_body", &what));
     }
-    let count = texts.iter().map(|text| tokens::count(text)).sum();
+    let count = engine.count_tokens(wanted.texts.clone()).await.map_err(Problem::from)?;
     Ok(Json(wanted.answer(&model, &vectors, count)).into_response())
 }

@@ -8,7 +8,7 @@ use quipu_core::{Caller, Permission, limits, secret};
 
 use super::refusal::Refusal;
 use crate::http::App;
-use crate::http::auth::{forbidden, user_of};
+use crate::http::auth::{StillAdmitted, forbidden, user_of};
 use crate::http::error::Problem;
 
 const KEY: HeaderName = HeaderName::from_static("x-quipu-key");
@@ -35,6 +35,8 @@ pub struct Guest {
     pub mode: Mode,
     /// The client's own name for the chat.
     pub session: Option<String>,
+    /// The credential, if the database could not be asked whether it still holds.
+    pub unverified: Option<String>,
     /// Whether what is said may be kept.
     pub keeps: bool,
     /// What the credential allows.
@@ -69,14 +71,21 @@ impl Guest {
         if session.is_some_and(|name| !(1..=limits::NAME_CHARS).contains(&name.chars().count())) {
             return Err(malformed("`X-Quipu-Session` is 1 to 255 characters"));
         }
-        let admitted = app.admit_still(credential(headers), headers, within).await?;
+        let StillAdmitted { admitted, unverified } =
+            app.admit_still(credential(headers), headers, within).await?;
+        // Whatever the mode: the answer costs the operator the same.
+        if !admitted.may(Permission::Chat) {
+            return Err(forbidden(Permission::Chat).into());
+        }
         if mode != Mode::Off && !admitted.may(Permission::Read) {
             return Err(forbidden(Permission::Read).into());
         }
         let caller = admitted.caller(&user_of(app, &admitted, headers)?);
         let keeps = mode == Mode::On && admitted.may(Permission::Write);
+        app.limits().count_user(&caller)?;
+        let tools = tools && unverified.is_none();
         let (session, may) = (session.map(str::to_owned), admitted.permissions);
-        Ok(Self { caller, mode, session, keeps, may, tools, shown })
+        Ok(Self { caller, mode, session, unverified, keeps, may, tools, shown })
     }
 }
 

@@ -7,7 +7,7 @@ use axum::http::{HeaderMap, HeaderName, HeaderValue};
 use quipu_core::context::block::Item;
 use quipu_core::{Caller, Exchange, FactId, NewTurn, Role, Timestamp, limits};
 use quipu_engine::Engine;
-use quipu_engine::context::{Ask, Context};
+use quipu_engine::context::{Ask, Confirmed, Context};
 use quipu_models::protocol::{Prompt, Said};
 
 use crate::clock;
@@ -31,18 +31,16 @@ pub async fn retrieve(
     ask.within = LATE;
     // No header says so, and every chat would wait for it.
     ask.tells_domains = false;
-    let moment = clock::moment();
+    let (moment, confirmed) = (clock::moment(), Confirmed::default());
     let work = {
         let (engine, caller, ask) = (engine.clone(), caller.clone(), ask.clone());
+        let confirmed = confirmed.clone();
         // A task of its own: a first look at a large memory is not begun anew with every message.
-        tokio::spawn(async move { engine.retrieve(&caller, &ask, moment).await })
+        tokio::spawn(
+            async move { engine.retrieve_confirming(&caller, &ask, moment, &confirmed).await },
+        )
     };
-    // Nothing is ever at hand for no chat at all, so this is a context without memory.
-    let without = |reason| {
-        let mut context = engine.at_hand(caller, &Ask { session: None, ..ask.clone() }, moment);
-        context.degraded = vec![reason];
-        context
-    };
+    let without = |reason| Confirmed::default().degraded(&ask, moment, reason);
     match tokio::time::timeout(within, work).await {
         Ok(Ok(Ok(context))) => context,
         Ok(Ok(Err(error))) => {
@@ -50,7 +48,8 @@ pub async fn retrieve(
             without(error.code())
         }
         Ok(Err(_)) => without("internal"),
-        Err(_) => engine.at_hand(caller, &ask, moment),
+        // What this request has confirmed so far, and never what an earlier one was given.
+        Err(_) => confirmed.degraded(&ask, moment, "database"),
     }
 }
 
@@ -103,7 +102,7 @@ pub fn round(said: &[Said], now: Timestamp) -> Exchange {
     // With the answer there must be room for one more.
     let most = limits::TURNS_AT_ONCE - 1;
     turns.drain(..turns.len().saturating_sub(most));
-    Exchange { before: before.map(|turn| turn.content), said: turns, answer: None }
+    Exchange { before: before.map(|turn| turn.content), said: turns, ..Exchange::default() }
 }
 
 /// The answer as a turn, with the memories whose marks it cites.

@@ -35,6 +35,8 @@ impl IntoResponse for Refusal {
         let kind = match parts.status.as_u16() {
             401 => "authentication_error",
             403 => "permission_error",
+            429 if code == "budget_spent" => "insufficient_quota",
+            429 => "rate_limit_error",
             400..500 => "invalid_request_error",
             _ => "server_error",
         };

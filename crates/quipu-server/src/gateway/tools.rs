@@ -17,12 +17,11 @@ use quipu_engine::Engine;
 use quipu_engine::context::ToolRun;
 use quipu_models::protocol::{Ended, Prompt, Sieve, ToolCall};
 use serde_json::{Value, json};
-use tokio::sync::mpsc::UnboundedSender;
 
 use super::guest::Guest;
 use super::refusal::Refusal;
 use super::upstream::{Upstream, passed_on};
-use super::{is_packed, is_stream};
+use super::{Taps, is_packed, is_stream};
 use crate::tools::{self, Answer, Call};
 
 /// How often the model may call tools before it has to answer.
@@ -56,14 +55,14 @@ pub struct Rounds {
     pub session: Option<String>,
     pub retrieval: RetrievalId,
     pub offered: BTreeSet<String>,
-    pub tap: Option<UnboundedSender<Bytes>>,
+    pub taps: Taps,
 }
 
 /// Passes on an answer in which the model may call memory tools.
 pub async fn pass(rounds: Rounds, answer: reqwest::Response) -> Result<Response, Refusal> {
     let (status, mut headers) = (answer.status(), passed_on(answer.headers()));
     if !status.is_success() || is_packed(answer.headers()) {
-        return Ok(super::pass(answer, rounds.tap));
+        return Ok(super::pass(answer, rounds.taps));
     }
     headers.remove(CONTENT_LENGTH);
     let streamed = is_stream(answer.headers());
@@ -129,11 +128,13 @@ impl UnderWay {
             };
             let passed = match answer.chunk().await.map_err(io::Error::other)? {
                 Some(piece) => {
+                    self.rounds.taps.read(&piece);
                     let passed = sieve.push(&piece);
                     self.coming = Some((answer, sieve));
                     passed
                 }
                 None => {
+                    self.rounds.taps.end_round();
                     let Ended { calls, spoken, rest } = sieve.end();
                     let (waiting, outputs) = (calls.into(), Vec::new());
                     self.held = Some(Held { waiting, announced: false, outputs, spoken, rest });
@@ -149,9 +150,7 @@ impl UnderWay {
     /// What passes to the client is heard by whoever keeps the chat.
     fn heard(&self, passed: Vec<u8>) -> Bytes {
         let passed = Bytes::from(passed);
-        if let Some(tap) = &self.rounds.tap {
-            let _ = tap.send(passed.clone());
-        }
+        self.rounds.taps.hear(&passed);
         passed
     }
 

@@ -13,6 +13,7 @@ use axum::http::{HeaderMap, HeaderValue, Method, StatusCode};
 use clap::Args;
 use quipu_core::secret;
 
+use super::budget::BudgetSettings;
 use super::guest::bearer;
 use super::guide;
 use super::refusal::Refusal;
@@ -39,13 +40,16 @@ pub struct UpstreamSettings {
     #[arg(long, env = "QUIPU_GATEWAY_DEADLINE", default_value_t = DEADLINE.as_millis() as u64,
           value_name = "MS")]
     gateway_deadline: u64,
+    #[command(flatten)]
+    pub budgets: BudgetSettings,
 }
 
 impl Default for UpstreamSettings {
     /// No service: the gateway says how to set one.
     fn default() -> Self {
         let gateway_deadline = DEADLINE.as_millis() as u64;
-        Self { upstream: None, upstream_key: None, gateway_deadline }
+        let budgets = BudgetSettings::default();
+        Self { upstream: None, upstream_key: None, gateway_deadline, budgets }
     }
 }
 
@@ -146,7 +150,7 @@ impl Upstream {
     pub(super) fn headers(&self, of: &HeaderMap, listening: bool) -> HeaderMap {
         let mut headers: HeaderMap = of
             .iter()
-            .filter(|(name, value)| crosses(name) && !is_ours(value))
+            .filter(|(name, value)| is_sent_on(name) && !is_ours(value))
             .map(|(name, value)| (name.clone(), value.clone()))
             .collect();
         let brought = bearer(of).filter(|key| secret::parse(key).is_none());
@@ -163,42 +167,58 @@ impl Upstream {
     }
 }
 
-/// The headers of an answer, as they go on to whoever asked.
+/// The headers of an answer that go on to the client. Everything else stays behind: the service's
+/// cookies, and what it says about its own site, would count for this one.
 pub fn passed_on(of: &HeaderMap) -> HeaderMap {
-    let kept = of.iter().filter(|(name, _)| !is_hop(name));
+    const NAMES: [&str; 11] = [
+        "content-type",
+        "content-encoding",
+        "content-length",
+        "content-language",
+        "retry-after",
+        "retry-after-ms",
+        "x-should-retry",
+        "x-request-id",
+        "request-id",
+        "date",
+        "etag",
+    ];
+    const STARTS: [&str; 4] = ["x-ratelimit-", "ratelimit-", "openai-", "anthropic-"];
+    let kept = of.iter().filter(|(name, _)| is_listed(name, &NAMES, &STARTS));
     kept.map(|(name, value)| (name.clone(), value.clone())).collect()
 }
 
-/// Headers that are about one connection, not about the message.
-fn is_hop(name: &HeaderName) -> bool {
-    const HOPS: [&str; 8] = [
-        "connection",
-        "keep-alive",
-        "proxy-authenticate",
-        "proxy-authorization",
-        "te",
-        "trailer",
-        "transfer-encoding",
-        "upgrade",
+/// Whether a header of a request goes on to the service: what is about the message and what clients
+/// of such services send to them. Cookies, addresses and identities that a proxy added stay here.
+fn is_sent_on(name: &HeaderName) -> bool {
+    const NAMES: [&str; 12] = [
+        "authorization",
+        "content-type",
+        "content-encoding",
+        "accept",
+        "accept-encoding",
+        "accept-language",
+        "user-agent",
+        "api-key",
+        "x-api-key",
+        "idempotency-key",
+        "x-client-request-id",
+        "x-request-timeout",
     ];
-    HOPS.contains(&name.as_str())
+    const STARTS: [&str; 3] = ["openai-", "anthropic-", "x-stainless-"];
+    is_listed(name, &NAMES, &STARTS)
 }
 
-fn crosses(name: &HeaderName) -> bool {
-    // A cookie was given by this address for this address, and so were a browser's words about it.
-    const STAY: [&str; 7] =
-        ["host", "content-length", "cookie", "origin", "referer", "forwarded", "expect"];
-    let name_text = name.as_str();
-    let ours = ["x-quipu-", "quipu-", "sec-fetch-", "x-forwarded-"];
-    !is_hop(name)
-        && !STAY.contains(&name_text)
-        && !ours.iter().any(|start| name_text.starts_with(start))
+fn is_listed(name: &HeaderName, names: &[&str], starts: &[&str]) -> bool {
+    let name = name.as_str();
+    names.contains(&name) || starts.iter().any(|start| name.starts_with(start))
 }
 
 /// Whether a header's value is a Quipu credential, wherever a client has put it.
 fn is_ours(value: &HeaderValue) -> bool {
     let Ok(text) = value.to_str() else { return false };
-    text.split([' ', ',', ';', '=']).any(|part| secret::parse(part).is_some())
+    let is_part = |c: char| !(c.is_ascii_alphanumeric() || c == '_' || c == '-');
+    text.split(is_part).any(|part| secret::parse(part).is_some())
 }
 
 #[cfg(test)]
@@ -236,6 +256,55 @@ mod tests {
         assert_eq!(names, ["accept-encoding", "authorization", "openai-organization", "x-api-key"]);
         assert_eq!(asked["authorization"], "Bearer sk-server");
         assert!(!format!("{upstream:?}{asked:?}").contains("sk-server"), "a key was printed");
+    }
+
+    #[test]
+    fn identities_and_addresses_of_proxies_are_not_sent_on() {
+        let upstream = Upstream::new("http://127.0.0.1:9/v1", None).unwrap();
+        let ours = format!("{{\"key\":\"{}\"}}", print(Prefix::Key, &[7; 32]).0);
+        let sent = headers(&[
+            ("cf-access-jwt-assertion", "x"),
+            ("x-goog-iap-jwt-assertion", "x"),
+            ("x-amzn-oidc-data", "x"),
+            ("x-auth-request-access-token", "x"),
+            ("x-ms-token-aad-id-token", "x"),
+            ("x-real-ip", "192.0.2.1"),
+            ("x-forwarded-for", "192.0.2.1"),
+            ("via", "x"),
+            ("traceparent", "x"),
+            ("proxy-connection", "x"),
+            ("cookie", "a=b"),
+            ("openai-beta", &ours),
+            ("x-stainless-lang", "js"),
+            ("content-type", "application/json"),
+        ]);
+        let asked = upstream.headers(&sent, false);
+        let mut names: Vec<_> = asked.keys().map(HeaderName::as_str).collect();
+        names.sort_unstable();
+        assert_eq!(names, ["content-type", "x-stainless-lang"]);
+    }
+
+    #[test]
+    fn cookies_and_site_headers_of_the_service_are_not_passed_on() {
+        let answered = headers(&[
+            ("set-cookie", "__Host-quipu=x"),
+            ("clear-site-data", "\"*\""),
+            ("alt-svc", "x"),
+            ("strict-transport-security", "x"),
+            ("location", "x"),
+            ("content-security-policy", "x"),
+            ("transfer-encoding", "chunked"),
+            ("content-type", "text/event-stream"),
+            ("x-ratelimit-remaining-tokens", "5"),
+            ("openai-processing-ms", "7"),
+            ("retry-after", "1"),
+        ]);
+        let mut names: Vec<_> =
+            passed_on(&answered).keys().map(|name| name.as_str().to_owned()).collect();
+        names.sort_unstable();
+        let kept =
+            ["content-type", "openai-processing-ms", "retry-after", "x-ratelimit-remaining-tokens"];
+        assert_eq!(names, kept);
     }
 
     #[test]

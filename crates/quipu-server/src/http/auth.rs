@@ -1,6 +1,7 @@
 //! The door: from a request's credential to a caller. Tenant and user come from the credential;
 //! what the request says about itself is checked against it, never trusted.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use axum::extract::{FromRequestParts, Request, State};
@@ -11,6 +12,7 @@ use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use quipu_core::secret::{self, Prefix, Presented};
 use quipu_core::{Caller, Origin, Permission, TenantId, Timestamp};
+use quipu_engine::Error;
 use quipu_engine::access::Admitted;
 use tower_http::cors::{Any, CorsLayer};
 
@@ -51,9 +53,27 @@ impl Admission {
     }
 }
 
+/// A credential that was refused, by its id and the hash of its secret.
+pub type RefusedCredential = (String, [u8; 32]);
+
+/// Who is let in where a chat goes on without the database.
+pub(crate) struct StillAdmitted {
+    pub admitted: Admitted,
+    /// The credential, if the database could not be asked whether it still holds. Nothing is read
+    /// for it, and nothing is written before it has been checked.
+    pub unverified: Option<String>,
+}
+
 impl App {
     /// Whom a request's credential lets in.
     pub(super) async fn admit(&self, headers: &HeaderMap) -> Result<Admitted, Problem> {
+        let admitted = self.check_credential(headers).await?;
+        self.limits().count_credential(&admitted)?;
+        Ok(admitted)
+    }
+
+    /// Whom a request's credential lets in, without counting a request.
+    async fn check_credential(&self, headers: &HeaderMap) -> Result<Admitted, Problem> {
         let text = headers.get(AUTHORIZATION).and_then(|value| value.to_str().ok());
         let text = text.and_then(|text| text.strip_prefix("Bearer ")).filter(|text| is_shown(text));
         let admitted = self.admit_presenting(text.or_else(|| signed_in(headers))).await?;
@@ -63,7 +83,9 @@ impl App {
 
     /// Whom a credential lets in that somebody shows to sign in with.
     pub(super) async fn admit_showing(&self, text: &str) -> Result<Admitted, Problem> {
-        self.admit_presenting(Some(text).filter(|text| is_shown(text))).await
+        let admitted = self.admit_presenting(Some(text).filter(|text| is_shown(text))).await?;
+        self.limits().count_credential(&admitted)?;
+        Ok(admitted)
     }
 
     async fn admit_presenting(&self, text: Option<&str>) -> Result<Admitted, Problem> {
@@ -76,6 +98,7 @@ impl App {
                 page: None,
                 key_id: "local".into(),
                 minted_by: None,
+                root: None,
                 permissions: Permission::ALL.to_vec(),
                 origin: Origin::UserSaid,
                 expires_at: None,
@@ -89,7 +112,21 @@ impl App {
         if let Some(kept) = kept.and_then(|kept| kept.fits(&presented, now)) {
             return Ok(kept);
         }
-        let admitted = self.engine().authenticate(text, now).await?;
+        let credential = (presented.key_id.clone(), presented.secret_hash);
+        if self.0.refused.contains_key(&credential) {
+            return Err(refused());
+        }
+        if !self.0.let_in.contains_key(&presented.key_id) {
+            self.limits().check_throttled()?;
+        }
+        let admitted = match self.engine().authenticate(text, now).await {
+            Ok(admitted) => admitted,
+            Err(Error::Unauthenticated) => {
+                self.note_refused(credential);
+                return Err(refused());
+            }
+            Err(error) => return Err(error.into()),
+        };
         let admission =
             Admission { secret_hash: presented.secret_hash, admitted: admitted.clone() };
         self.0.let_in.insert(presented.key_id.clone(), admission.clone());
@@ -98,52 +135,86 @@ impl App {
         Ok(admitted)
     }
 
-    /// The same at a door that stays open: while the database cannot be asked, or not in time, whoever
-    /// was let in here lately still is. Somebody it does not remember has to wait for the database,
-    /// and is turned away for now if it does not answer.
+    /// Remembers that the database refused a credential: it is not let in from memory any more, and
+    /// is not asked for again for a few seconds.
+    fn note_refused(&self, credential: RefusedCredential) {
+        let (key_id, secret_hash) = &credential;
+        tracing::info!(event = "credential_refused", key_id, "security");
+        let is_same = |kept: Admission| kept.secret_hash == *secret_hash;
+        if self.0.let_in.get(key_id).is_some_and(is_same) {
+            self.forget_admissions(std::slice::from_ref(key_id));
+        }
+        self.0.refused.insert(credential, ());
+        self.limits().count_refused();
+    }
+
+    /// Counts a link that was refused, as a credential is counted.
+    pub(super) fn note_refused_link(&self) {
+        tracing::info!(event = "link_refused", "security");
+        self.limits().count_refused();
+    }
+
+    /// Whom a credential lets in where chats go on without the database: while it cannot be asked, or
+    /// not in time, a credential that was admitted in the last minutes passes unverified. One that is
+    /// not remembered waits for the database.
     pub(crate) async fn admit_still(
         &self,
         text: Option<&str>,
         headers: &HeaderMap,
         within: Duration,
-    ) -> Result<Admitted, Problem> {
+    ) -> Result<StillAdmitted, Problem> {
         let text = text.filter(|text| is_shown(text)).or_else(|| signed_in(headers));
-        let admitted = self.admit_or_recall(text, within).await?;
-        check_page(&admitted, headers)?;
-        Ok(admitted)
+        let still = self.admit_or_recall(text, within).await?;
+        check_page(&still.admitted, headers)?;
+        self.limits().count_credential(&still.admitted)?;
+        Ok(still)
     }
 
     async fn admit_or_recall(
         &self,
         text: Option<&str>,
         within: Duration,
-    ) -> Result<Admitted, Problem> {
-        let recalled = text.and_then(secret::parse).and_then(|presented| {
+    ) -> Result<StillAdmitted, Problem> {
+        let recalled = text.and_then(|text| {
+            let presented = secret::parse(text)?;
             let kept = self.0.let_in.get(&presented.key_id)?;
-            kept.fits(&presented, clock::now())
+            Some((text, kept.fits(&presented, clock::now())?))
         });
+        let verified = |admitted| StillAdmitted { admitted, unverified: None };
         let asking = self.admit_presenting(text);
-        let Some(recalled) = recalled else {
-            return asking.await.map_err(|problem| match problem.is("unauthenticated") {
-                true => problem,
-                false => Problem::of("unavailable"),
+        let Some((text, admitted)) = recalled else {
+            let asked = asking.await.map(verified);
+            return asked.map_err(|problem| {
+                match problem.is("unavailable") || problem.is("internal") {
+                    true => Problem::of("unavailable"),
+                    false => problem,
+                }
             });
         };
         match tokio::time::timeout(within, asking).await {
-            Ok(Ok(admitted)) => Ok(admitted),
+            Ok(Ok(admitted)) => Ok(verified(admitted)),
             Ok(Err(problem)) if problem.is("unauthenticated") => Err(problem),
-            Ok(Err(_)) | Err(_) => Ok(recalled),
+            Ok(Err(_)) | Err(_) => {
+                Ok(StillAdmitted { admitted, unverified: Some(text.to_owned()) })
+            }
         }
     }
 
-    /// Writes down that a key was used. Nobody waits for it, and nobody is refused over it.
+    /// Writes down that a key was used, at most once a minute, behind the answer. If too many such
+    /// writes are under way, it is left out.
     fn note_use(&self, admitted: &Admitted) {
+        if self.0.noted_uses.contains_key(&admitted.key_id) {
+            return;
+        }
+        let Ok(permit) = Arc::clone(&self.0.use_writes).try_acquire_owned() else { return };
+        self.0.noted_uses.insert(admitted.key_id.clone(), ());
         let (engine, tenant, key_id) =
             (self.engine().clone(), admitted.tenant, admitted.key_id.clone());
         tokio::spawn(async move {
             if let Err(error) = engine.note_use(tenant, &key_id, clock::now()).await {
                 tracing::debug!(%error, "last use not noted");
             }
+            drop(permit);
         });
     }
 
@@ -217,7 +288,7 @@ impl App {
     ) -> Result<(Admitted, Caller), Problem> {
         let admitted = self.admit(headers).await?;
         let user = user_of(self, &admitted, headers)?;
-        let caller = admitted.caller(&user);
+        let caller = self.enter(&admitted, &user).await?;
         Ok((admitted, caller))
     }
 
@@ -232,7 +303,25 @@ impl App {
             return Err(forbidden(permission));
         }
         let user = user_of(self, &admitted, headers)?;
-        Ok(admitted.caller(&user))
+        self.enter(&admitted, &user).await
+    }
+
+    /// The caller for a request about this user, counted against the user's limits.
+    pub(super) async fn enter(&self, admitted: &Admitted, user: &str) -> Result<Caller, Problem> {
+        let caller = admitted.caller(user);
+        self.limits().count_user(&caller)?;
+        self.limits().take_slot(&caller).await?;
+        Ok(caller)
+    }
+
+    /// Whether a credential still allows what its open stream does. Counts no request.
+    pub(super) async fn check_still(
+        &self,
+        headers: &HeaderMap,
+        permission: Permission,
+    ) -> Result<(), Problem> {
+        let admitted = self.check_credential(headers).await?;
+        admitted.may(permission).then_some(()).ok_or_else(|| forbidden(permission))
     }
 }
 
@@ -265,6 +354,32 @@ callers!(
     Proposer: Propose,
     /// May erase.
     Eraser: Erase,
+);
+
+/// A credential with the named permission, before it is known which user it asks about. It is checked
+/// before a body is read.
+macro_rules! credentials {
+    ($($(#[$doc:meta])* $name:ident: $permission:ident),+ $(,)?) => {$(
+        $(#[$doc])*
+        pub struct $name(pub Admitted);
+
+        impl FromRequestParts<App> for $name {
+            type Rejection = Problem;
+            async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Problem> {
+                let admitted = app.admit(&parts.headers).await?;
+                let permission = Permission::$permission;
+                let may = admitted.may(permission);
+                may.then_some(Self(admitted)).ok_or_else(|| forbidden(permission))
+            }
+        }
+    )+};
+}
+
+credentials!(
+    /// May read about some user.
+    ReadCredential: Read,
+    /// May write about some user.
+    WriteCredential: Write,
 );
 
 /// May look after the tenant's users, keys and domains.
@@ -314,7 +429,9 @@ pub async fn guard_local(State(app): State<App>, request: Request, next: Next) -
     // Somebody who follows a link to the console from elsewhere sees a page, and the page's own
     // requests come from here.
     let opens = request.method() == Method::GET && is_for_people(uri.path());
-    let welcome = is_at_home(headers, uri.host()) && (opens || is_from_here(headers));
+    let allowed = &app.limits().local_origins;
+    let welcome =
+        is_at_home(headers, uri.host()) && (opens || is_from_here(headers, uri.host(), allowed));
     if app.0.door == Door::Local && !welcome {
         return Problem::of("cross_site").into_response();
     }
@@ -354,13 +471,16 @@ fn is_at_home(headers: &HeaderMap, uri_host: Option<&str>) -> bool {
     is_loopback_name(text(headers, &HOST).or(uri_host).unwrap_or(""))
 }
 
-/// Whether a request comes from no other site.
-fn is_from_here(headers: &HeaderMap) -> bool {
-    let origin = text(headers, &ORIGIN).is_none_or(|origin| {
-        origin.split_once("://").is_some_and(|(_, host)| is_loopback_name(host))
-    });
-    let site = text(headers, &FETCH_SITE).is_none_or(|site| site != "cross-site");
-    origin && site
+/// Whether a request comes from the server's own pages, from one of the allowed origins, or from no
+/// page at all. Another port of this machine is another site.
+fn is_from_here(headers: &HeaderMap, uri_host: Option<&str>, allowed: &[String]) -> bool {
+    let host = text(headers, &HOST).or(uri_host).unwrap_or("");
+    let site = text(headers, &FETCH_SITE);
+    match text(headers, &ORIGIN) {
+        Some(origin) if allowed.iter().any(|allowed| allowed == origin) => true,
+        Some(origin) if origin.strip_prefix("http://") != Some(host) => false,
+        _ => site.is_none_or(|site| ["same-origin", "none"].contains(&site)),
+    }
 }
 
 /// `localhost`, `127.0.0.1` or `[::1]`, with or without a port.
@@ -377,7 +497,7 @@ mod tests {
     use super::*;
 
     fn is_local(headers: &HeaderMap, host: Option<&str>) -> bool {
-        is_at_home(headers, host) && is_from_here(headers)
+        is_at_home(headers, host) && is_from_here(headers, host, &["http://localhost:3000".into()])
     }
 
     fn headers(pairs: &[(&str, &str)]) -> HeaderMap {
@@ -403,11 +523,20 @@ mod tests {
         for other in [
             ("origin", "https://evil.example"),
             ("origin", "null"),
+            ("origin", "http://localhost:5173"),
+            ("origin", "http://127.0.0.1:7777"),
+            ("origin", "https://localhost:7777"),
             ("sec-fetch-site", "cross-site"),
+            ("sec-fetch-site", "same-site"),
         ] {
             assert!(!is_local(&headers(&[host, other]), None), "{other:?}");
         }
-        for own in [("origin", "http://localhost:7777"), ("sec-fetch-site", "same-origin")] {
+        for own in [
+            ("origin", "http://localhost:7777"),
+            ("origin", "http://localhost:3000"),
+            ("sec-fetch-site", "same-origin"),
+            ("sec-fetch-site", "none"),
+        ] {
             assert!(is_local(&headers(&[host, own]), None), "{own:?}");
         }
     }

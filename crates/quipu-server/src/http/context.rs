@@ -59,7 +59,7 @@ pub struct RetrieveRequest {
     /// The zone in which the person says "yesterday"; UTC if absent.
     #[schema(example = "Europe/Lisbon")]
     timezone: Option<String>,
-    /// How long it may take, in milliseconds; 2,000 if absent. What is at hand then is the answer.
+    /// How long it may take, in milliseconds; 2,000 if absent. What was confirmed by then is the answer.
     deadline_ms: Option<u64>,
 }
 
@@ -133,7 +133,7 @@ pub struct ContextView {
     /// `hit` if the same message was answered in this session a moment ago and nothing has changed.
     #[schema(example = "miss")]
     cache: &'static str,
-    /// What had to be done without: `embedder`, `reranker`, `database`.
+    /// What had to be done without: `embedder`, `reranker`, `older_turns`, `database`.
     degraded: Vec<&'static str>,
     model: Option<String>,
     took_ms: TookView,

@@ -179,11 +179,24 @@ impl From<SignedReceipt> for SignedReceiptView {
 #[derive(Debug, Serialize, ToSchema)]
 pub struct Receipts {
     data: Vec<SignedReceiptView>,
+    /// The erasure of the user that is under way, if there is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    running: Option<ErasureProgress>,
+}
+
+/// How far the erasure of a user has come.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct ErasureProgress {
+    erasure_id: String,
+    began_at: Timestamp,
+    /// Rows removed so far, by table.
+    removed: BTreeMap<String, i64>,
 }
 
 impl From<Vec<SignedReceipt>> for Receipts {
     fn from(receipts: Vec<SignedReceipt>) -> Self {
-        Self { data: receipts.into_iter().map(SignedReceiptView::from).collect() }
+        let data = receipts.into_iter().map(SignedReceiptView::from).collect();
+        Self { data, running: None }
     }
 }
 
@@ -198,7 +211,8 @@ pub async fn list_erasures(
     Ok(Json(app.engine().receipts(&caller, clock::now()).await?.into()))
 }
 
-/// The receipts of everything erased about a user, who may be gone.
+/// The receipts of everything erased about a user, who may be gone; and the progress of an erasure
+/// that is under way.
 #[utoipa::path(get, path = "/api/users/{user}/erasures", tag = "users", params(
     ("user" = String, Path, description = "Your own id for the person")), responses(
     (status = 200, body = Receipts),
@@ -209,7 +223,13 @@ pub async fn list_user_erasures(
     Named(name): Named<String>,
 ) -> Result<Json<Receipts>, Problem> {
     let receipts = app.engine().receipts_of_user(admitted.tenant, &name, clock::now()).await?;
-    Ok(Json(receipts.into()))
+    let running = app.engine().erasure_under_way(admitted.tenant, &name).await?;
+    let running = running.map(|(id, began_at, removed)| ErasureProgress {
+        erasure_id: id.to_string(),
+        began_at,
+        removed,
+    });
+    Ok(Json(Receipts { running, ..receipts.into() }))
 }
 
 /// The key that receipts of this server are signed with.

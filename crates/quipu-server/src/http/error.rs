@@ -41,7 +41,8 @@ pub const TABLE: &[Entry] = &[
     entry("malformed_header", 400, "A header is not valid", "`Idempotency-Key` is 1 to 255 printable characters; `If-Match` is an ETag as it was given; `X-Quipu-User` and `X-Quipu-Session` are 1 to 255 characters of UTF-8; `X-Quipu-Mode` is on, read-only or off."),
     entry("malformed_cursor", 400, "The cursor is not one of ours", "Pass `next_cursor` back as it was given, or start again without one."),
     entry("unsupported_media_type", 415, "The body must be JSON", "Send `Content-Type: application/json`; an import may be `application/jsonl` or `application/zip`."),
-    entry("body_too_large", 413, "The body is too large", "A request may have up to 256 KiB; turns up to 4 MiB, a vault up to 16 MiB, an import up to 64 MiB."),
+    entry("body_too_large", 413, "The body is too large", "A request may have up to 256 KiB; turns up to 4 MiB, a vault up to 16 MiB, an import up to 64 MiB, a chat through `/v1` what `--gateway-body` says. JSON may have up to 200,000 values."),
+    entry("request_timeout", 408, "The body did not arrive in time", "Send it again, over a faster connection or in smaller parts."),
     entry("malformed_archive", 400, "The ZIP is not an export that can be taken in", "Check it with `quipu export --verify FILE.zip`, or export again."),
     entry("unsupported_version", 400, "This API version is not known here", "Leave out `Quipu-Version`, or send the one that every answer carries."),
     entry("user_required", 400, "The request does not say whose memory it is about", "Send `X-Quipu-User` with your own id for the person."),
@@ -70,6 +71,7 @@ pub const TABLE: &[Entry] = &[
     entry("delivery_not_found", 404, "There is no such delivery", "List deliveries with `GET /api/webhooks/{id}/deliveries`; they are kept for 30 days."),
     entry("too_many_streams", 429, "Too many streams listen to this user", "A user can be listened to by 20 streams at a time on one server; close one, or share one."),
     entry("no_chat_model", 409, "No chat model is set up", "Serve with `--chat MODEL@URL`; see `quipu serve --help`."),
+    entry("signed_in_already", 409, "Somebody is signed in here already", "Sign out first, then follow the link again: it was not used up."),
     entry("no_contradiction", 409, "The memory contradicts nothing that waits to be settled", "List contradictions with `GET /api/memory/contradictions`."),
     entry("retrieval_not_found", 404, "There is no such retrieval", "Retrievals are kept for 90 days."),
     entry("model_not_found", 404, "No embeddings were made with this model", "See what there is with `quipu reembed --list`."),
@@ -97,6 +99,9 @@ pub const TABLE: &[Entry] = &[
     entry("version_mismatch", 412, "The memory has changed since it was read", "Read it again, and send the ETag it now has."),
     entry("idempotency_mismatch", 422, "The idempotency key was used for another request", "Use one key for one request, and a new key for a new one."),
     entry("journal_unavailable", 503, "The erasure journal cannot be written", "Nothing was erased. See that the file the server's `--erasure-journal` names can be written, then try again."),
+    entry("rate_limited", 429, "Too many requests", "Wait as long as `Retry-After` says, then try again with the same `Idempotency-Key`."),
+    entry("budget_spent", 429, "The budget for today is spent", "Wait until tomorrow (UTC), or let the operator raise `--chat-tokens` or `--chat-key-tokens`."),
+    entry("overloaded", 503, "The server has too much to do", "Wait as long as `Retry-After` says, then try again with the same `Idempotency-Key`."),
     entry("unavailable", 503, "The database is not available", "Try again in a moment, with the same `Idempotency-Key`."),
     entry("internal", 500, "Something went wrong on our side", "Tell the operator the `Quipu-Request-Id` of this answer."),
 ];
@@ -126,9 +131,13 @@ pub struct Problem {
     /// The operation that is in the way.
     #[serde(skip_serializing_if = "Option::is_none")]
     operation_id: Option<String>,
-    /// The domain that would have to be opened. `detail` names it to people.
-    #[serde(skip)]
+    /// The domain that the user would have to open first.
+    #[serde(rename = "domain", skip_serializing_if = "Option::is_none")]
+    #[schema(rename = "domain")]
     pub(crate) shut_domain: Option<String>,
+    /// After how many seconds to try again, where it is known.
+    #[serde(skip)]
+    retry_after_seconds: Option<u64>,
 }
 
 #[derive(Debug, Clone, Serialize, ToSchema)]
@@ -155,6 +164,7 @@ impl Problem {
             candidates: Vec::new(),
             operation_id: None,
             shut_domain: None,
+            retry_after_seconds: None,
         }
     }
 
@@ -170,6 +180,12 @@ impl Problem {
     /// The same, naming each field that cannot be accepted.
     pub fn fields(mut self, errors: Vec<FieldError>) -> Self {
         self.errors = errors;
+        self
+    }
+
+    /// The same, with the time after which to try again.
+    pub fn retry(mut self, after: std::time::Duration) -> Self {
+        self.retry_after_seconds = Some(after.as_secs() + u64::from(after.subsec_nanos() > 0));
         self
     }
 
@@ -227,7 +243,8 @@ impl IntoResponse for Problem {
                 headers.insert(header::WWW_AUTHENTICATE, scheme);
             }
             StatusCode::SERVICE_UNAVAILABLE | StatusCode::TOO_MANY_REQUESTS => {
-                headers.insert(header::RETRY_AFTER, HeaderValue::from_static("1"));
+                let seconds = self.retry_after_seconds.unwrap_or(1).max(1);
+                headers.insert(header::RETRY_AFTER, HeaderValue::from(seconds));
             }
             _ => {}
         }

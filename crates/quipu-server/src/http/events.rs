@@ -20,6 +20,7 @@ use utoipa::IntoParams;
 use super::App;
 use super::auth::Reader;
 use super::error::Problem;
+use super::limits::OpenStream;
 use super::request::{Asked, parse_cursor, print_cursor};
 use super::wire::{OperationView, When};
 use crate::clock;
@@ -64,6 +65,7 @@ pub async fn stream_events(
     let after = sent.filter(|text| !text.is_empty()).or(query.after.as_deref());
     let after = after.map(parse_cursor::<When>).transpose()?.map(|at| at.0);
     let follow = query.follow.unwrap_or(true);
+    let open = app.limits().open_stream(&caller)?;
     let listening = app.engine().listen(&caller, after, follow, clock::now).await?;
     let greeting = Event::default().retry(RETRY);
     let greeting = match after {
@@ -72,7 +74,8 @@ pub async fn stream_events(
         None => greeting.id(print_cursor(&listening.place())),
     };
     let (checked, waiting) = (Instant::now(), VecDeque::new());
-    let stream = Events { app, headers, listening, greeting: Some(greeting), checked, waiting };
+    let greeting = Some(greeting);
+    let stream = Events { app, headers, listening, greeting, checked, waiting, _open: open };
     let events = Sse::new(stream.events()).keep_alive(KeepAlive::new().interval(KEEP_ALIVE));
     Ok(([(CACHE_CONTROL, "no-store"), (ACCEL_BUFFERING, "no")], events).into_response())
 }
@@ -88,6 +91,8 @@ struct Events {
     checked: Instant,
     /// What was read and not sent yet.
     waiting: VecDeque<Operation>,
+    /// Counts against the streams of its credential and tenant.
+    _open: OpenStream,
 }
 
 impl Events {
@@ -124,8 +129,8 @@ impl Events {
     /// Whether the credential would still be let in. While nobody can say, it may go on: there is
     /// nothing to read either.
     async fn may_go_on(&self) -> bool {
-        match self.app.caller(&self.headers, Permission::Read).await {
-            Ok(_) => true,
+        match self.app.check_still(&self.headers, Permission::Read).await {
+            Ok(()) => true,
             Err(problem) => problem.is("unavailable"),
         }
     }

@@ -1,13 +1,22 @@
 //! Whether the server is alive, and whether it can do its work.
 
+use std::time::Duration;
+
 use axum::Json;
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
 use serde::Serialize;
+use tokio::sync::Mutex;
+use tokio::time::{Instant, timeout};
 use utoipa::ToSchema;
 
 use super::App;
 use super::error::Problem;
+
+/// For how long an answer about the database is repeated without asking again.
+const READINESS_TTL: Duration = Duration::from_secs(1);
+/// How long the database has to answer.
+const READINESS_TIMEOUT: Duration = Duration::from_secs(3);
 
 #[derive(Debug, Serialize, ToSchema)]
 pub struct Alive {
@@ -19,18 +28,37 @@ pub struct Alive {
 
 const ALIVE: Alive = Alive { status: "ok", version: env!("CARGO_PKG_VERSION") };
 
+/// The last answer about the database, and when it was given. However many ask, one connection is
+/// used.
+#[derive(Default)]
+pub struct Readiness(Mutex<Option<(Instant, bool)>>);
+
+impl Readiness {
+    async fn check(&self, app: &App) -> bool {
+        let mut last = self.0.lock().await;
+        if let Some((at, ready)) = *last
+            && at.elapsed() < READINESS_TTL
+        {
+            return ready;
+        }
+        let ready = timeout(READINESS_TIMEOUT, app.engine().is_ready()).await.unwrap_or(false);
+        *last = Some((Instant::now(), ready));
+        ready
+    }
+}
+
 /// The process is alive.
 #[utoipa::path(get, path = "/healthz", tag = "health", responses((status = 200, body = Alive)))]
 pub async fn healthz() -> Json<Alive> {
     Json(ALIVE)
 }
 
-/// The database answers and its schema is there.
+/// The database answers, its schema is there, and the server is not about to stop.
 #[utoipa::path(get, path = "/readyz", tag = "health", responses(
     (status = 200, body = Alive),
     (status = 503, body = Problem, content_type = "application/problem+json")))]
 pub async fn readyz(State(app): State<App>) -> Response {
-    if app.engine().is_ready().await {
+    if !app.limits().is_draining() && app.0.readiness.check(&app).await {
         return Json(ALIVE).into_response();
     }
     Problem::of("unavailable").into_response()

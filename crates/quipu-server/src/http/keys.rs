@@ -88,7 +88,8 @@ pub struct CreateKey {
     name: String,
     /// The one user it is for; absent for all of the tenant's.
     user: Option<String>,
-    /// Of `read`, `write`, `propose`, `erase`, `admin`; `read`, `write` and `propose` if absent.
+    /// Of `read`, `write`, `propose`, `erase`, `admin`, `chat`; `read`, `write` and `propose` if absent.
+    /// `chat` is using the models behind `/v1`.
     permissions: Option<Vec<String>>,
     /// How far its words are trusted: `assistant` (the default), `user_said` for an application that
     /// passes on only what the person typed into it, `tool`, `document` or `import`.
@@ -104,9 +105,8 @@ fn permissions(texts: Option<&[String]>) -> Result<Vec<Permission>, Problem> {
     let mut list = Vec::new();
     for text in texts {
         let known = Permission::parse(text);
-        list.push(
-            known.ok_or_else(|| refuse("permissions", "read, write, propose, erase, admin"))?,
-        );
+        let all = "read, write, propose, erase, admin, chat";
+        list.push(known.ok_or_else(|| refuse("permissions", all))?);
     }
     list.sort_unstable();
     list.dedup();
@@ -149,11 +149,11 @@ pub async fn create_key(
 /// What ended.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct Revoked {
-    /// The key and the tokens it had minted.
-    revoked: Vec<String>,
+    /// The credential and everything that was made from it.
+    pub(super) revoked: Vec<String>,
 }
 
-/// Revoke a key and every token it minted.
+/// Revoke a key and everything that was made from it: tokens, links and sign-ins.
 #[utoipa::path(delete, path = "/api/keys/{id}", tag = "keys", params(
     ("id" = String, Path, description = "The key's id, not its secret")), responses(
     (status = 200, body = Revoked),

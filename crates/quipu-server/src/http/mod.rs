@@ -1,6 +1,7 @@
 //! HTTP: the route table, one line per operation, and what wraps every request.
 
 pub(crate) mod auth;
+pub(crate) mod body;
 pub(crate) mod console;
 mod context;
 mod domains;
@@ -11,6 +12,7 @@ mod health;
 mod insights;
 mod keys;
 mod learning;
+pub(crate) mod limits;
 mod links;
 mod living;
 mod mcp;
@@ -26,6 +28,7 @@ pub(crate) mod request;
 pub(crate) mod search;
 mod sessions;
 mod sign_in;
+mod sign_ins;
 mod sources;
 mod state;
 mod usage;
@@ -45,6 +48,7 @@ use axum::middleware::{from_fn, from_fn_with_state};
 use moka::sync::Cache;
 use quipu_core::TenantId;
 use quipu_engine::Engine;
+use tokio::sync::Semaphore;
 use tower_http::catch_panic::CatchPanicLayer;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
@@ -52,12 +56,14 @@ use utoipa_axum::routes;
 pub use auth::Door;
 pub use console::Console;
 pub use error::{TABLE, render_error_docs};
+pub use limits::{LimitSettings, PeerAddress};
 pub use mcp::McpSettings;
 pub use openapi::document;
 pub use wire::event_name;
 pub use wrap::VERSION;
 
 use crate::gateway::{self, Gateway};
+use limits::Limits;
 
 /// The largest request body: a memory is a line with a bounded body.
 const BODY_BYTES: usize = 256 * 1024;
@@ -65,11 +71,21 @@ const BODY_BYTES: usize = 256 * 1024;
 const TURNS_BYTES: usize = 4 * 1024 * 1024;
 /// The largest import: somebody's whole memory, packed.
 const IMPORT_BYTES: usize = 64 * 1024 * 1024;
+/// Database connections where nothing else is said.
+const DEFAULT_POOL_SIZE: usize = 16;
 /// How long an admission is remembered. A key revoked at another server works this much longer.
 const ADMISSION_SECONDS: u64 = 5;
-/// For how long whoever was let in is still let in at the doors that stay open while the database
-/// cannot be asked.
-const RECALLED: Duration = Duration::from_hours(1);
+/// For how long a credential that was admitted passes at the gateway while the database cannot be
+/// asked. It is given no memory then.
+const RECALLED_ADMISSION_TTL: Duration = Duration::from_mins(5);
+/// For how long a refused credential is refused without asking the database again.
+const REFUSED_TTL: Duration = Duration::from_secs(5);
+/// How often the last use of a credential is written down.
+const USE_INTERVAL: Duration = Duration::from_mins(1);
+/// For how long a yes to a question is remembered: longer than the question can be answered.
+const ANSWERED_TTL: Duration = Duration::from_mins(20);
+/// How many such writes may be under way.
+const USE_WRITES: usize = 4;
 
 /// What every handler needs.
 #[derive(Clone)]
@@ -81,19 +97,59 @@ struct Inner {
     admissions: Cache<String, auth::Admission>,
     /// The last admission of each credential, for when the database cannot be asked.
     let_in: Cache<String, auth::Admission>,
+    /// Credentials that the database refused a moment ago.
+    refused: Cache<auth::RefusedCredential, ()>,
+    /// Credentials whose use was written down in the last minute.
+    noted_uses: Cache<String, ()>,
+    use_writes: Arc<Semaphore>,
+    /// Questions of tools that were answered with yes. Each counts once.
+    answered: Cache<String, ()>,
+    readiness: health::Readiness,
+    limits: Limits,
     mcp: McpSettings,
     console: Console,
 }
 
 impl App {
     pub fn new(engine: Engine, door: Door) -> Self {
-        let admissions = Cache::builder()
-            .max_capacity(100_000)
-            .time_to_live(Duration::from_secs(ADMISSION_SECONDS))
-            .build();
-        let let_in = Cache::builder().max_capacity(100_000).time_to_live(RECALLED).build();
-        let (mcp, console) = (McpSettings::default(), Console::default());
-        Self(Arc::new(Inner { engine, door, admissions, let_in, mcp, console }))
+        let cache = |ttl| Cache::builder().max_capacity(100_000).time_to_live(ttl);
+        Self(Arc::new(Inner {
+            engine,
+            door,
+            admissions: cache(Duration::from_secs(ADMISSION_SECONDS)).build(),
+            let_in: cache(RECALLED_ADMISSION_TTL).build(),
+            refused: Cache::builder().max_capacity(100_000).time_to_live(REFUSED_TTL).build(),
+            noted_uses: Cache::builder().max_capacity(100_000).time_to_live(USE_INTERVAL).build(),
+            answered: Cache::builder().max_capacity(100_000).time_to_live(ANSWERED_TTL).build(),
+            use_writes: Arc::new(Semaphore::new(USE_WRITES)),
+            readiness: health::Readiness::default(),
+            limits: Limits::new(&LimitSettings::default(), DEFAULT_POOL_SIZE),
+            mcp: McpSettings::default(),
+            console: Console::default(),
+        }))
+    }
+
+    /// The same with these limits, for a server with so many database connections. To be called
+    /// before it is shared.
+    #[must_use]
+    pub fn with_limits(mut self, settings: &LimitSettings, pool_size: usize) -> Self {
+        if let Some(inner) = Arc::get_mut(&mut self.0) {
+            inner.limits = Limits::new(settings, pool_size);
+        }
+        self
+    }
+
+    fn answered(&self) -> &Cache<String, ()> {
+        &self.0.answered
+    }
+
+    pub(crate) fn limits(&self) -> &Limits {
+        &self.0.limits
+    }
+
+    /// From now on the server says that it is not ready, while it still answers.
+    pub fn start_draining(&self) {
+        self.0.limits.start_draining();
     }
 
     /// The same, with the door for assistants as these settings say. To be said before it is shared.
@@ -137,6 +193,12 @@ impl App {
         T: Send + 'static,
         F: Future<Output = quipu_engine::Result<T>> + Send + 'static,
     {
+        // The work keeps the request's slots also when nobody waits for it any more.
+        let request = limits::CurrentRequest::get();
+        let work = async move {
+            let _request = request;
+            work.await
+        };
         match tokio::spawn(work).await {
             Ok(result) => result.map_err(Into::into),
             Err(_) => Err(error::Problem::of("internal")),
@@ -234,6 +296,8 @@ fn api() -> OpenApiRouter<App> {
         .routes(routes!(keys::mint_token))
         .routes(routes!(sign_in::get_sign_in, sign_in::sign_in, sign_in::sign_out))
         .routes(routes!(sign_in::make_sign_in_link))
+        .routes(routes!(sign_ins::list_sign_ins, sign_ins::end_sign_ins))
+        .routes(routes!(sign_ins::end_sign_in))
         .routes(routes!(webhooks::list_webhooks, webhooks::create_webhook))
         .routes(routes!(webhooks::edit_webhook, webhooks::delete_webhook))
         .routes(routes!(webhooks::test_webhook))
@@ -281,6 +345,7 @@ pub fn router_with(app: App, gateway: Gateway) -> Router {
         .layer(guard)
         .layer(DefaultBodyLimit::max(BODY_BYTES))
         .layer(CatchPanicLayer::custom(error::panicked))
+        .layer(from_fn_with_state(app.clone(), limits::guard_request))
         .layer(from_fn(wrap::every_request))
         .with_state(app);
     // Where nobody shows anything to be let in, no other page is let in.

@@ -4,14 +4,16 @@ use std::io::{Cursor, Read as _};
 
 use axum::Json;
 use axum::body::{Body, Bytes};
-use axum::extract::{FromRequest, Request as HttpRequest, State};
+use axum::extract::{Request as HttpRequest, State};
 use axum::http::HeaderMap;
 use axum::http::header::{CONTENT_DISPOSITION, CONTENT_LENGTH, CONTENT_TYPE};
 use axum::response::{IntoResponse, Response};
 use futures_util::stream;
 use quipu_core::import::{Counts, Format, Item};
 use quipu_core::{ImportId, Timestamp};
-use quipu_engine::moving::{Estimate, Import, Source, Taken, Undone};
+use quipu_engine::moving::{
+    ArchiveTrust, Estimate, ITEMS_AT_ONCE, Import, Importing, Source, Taken, Undone,
+};
 use quipu_engine::{Error, Request};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
@@ -19,8 +21,9 @@ use utoipa::{IntoParams, ToSchema};
 
 use super::App;
 use super::auth::{Reader, Writer};
+use super::body::{MAX_LINES_VALUES, ReadBody};
 use super::error::Problem;
-use super::request::{Asked, Named, Sent, too_large};
+use super::request::{Asked, Named, Sent};
 use super::verbs::Nothing;
 use crate::{archive, clock};
 
@@ -82,6 +85,10 @@ pub struct Bringing {
     /// Only say what would become of it.
     #[serde(default)]
     dry_run: bool,
+    /// Trust an export that this server did not sign for this user: keep its origins, consents, policy
+    /// and log. Counts only from a person; from a key it changes nothing.
+    #[serde(default)]
+    trust: bool,
 }
 
 impl Bringing {
@@ -147,6 +154,22 @@ impl From<Estimate> for EstimateView {
     }
 }
 
+/// How far an export is trusted. One that is not comes in with the origin `import`, without consents or
+/// confirmations, and its rules, orders and sensitive things wait for a yes.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct ArchiveTrustView {
+    /// Whether this server signed it for this user, and it has not been changed since.
+    signed_here: bool,
+    /// Whether it is taken in as it stands.
+    trusted: bool,
+}
+
+impl From<ArchiveTrust> for ArchiveTrustView {
+    fn from(ArchiveTrust { signed_here, trusted }: ArchiveTrust) -> Self {
+        Self { signed_here, trusted }
+    }
+}
+
 /// What was taken in, or would be.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct TakenView {
@@ -155,6 +178,8 @@ pub struct TakenView {
     operation_ids: Vec<String>,
     counts: CountsView,
     estimate: EstimateView,
+    /// Null for what is no export of Quipu.
+    archive: Option<ArchiveTrustView>,
 }
 
 impl From<Taken> for TakenView {
@@ -164,6 +189,7 @@ impl From<Taken> for TakenView {
             operation_ids: taken.operations.iter().map(ToString::to_string).collect(),
             counts: taken.counts.into(),
             estimate: taken.estimate.into(),
+            archive: taken.archive.map(ArchiveTrustView::from),
         }
     }
 }
@@ -183,25 +209,35 @@ pub async fn import(
     request: HttpRequest,
 ) -> Result<Json<TakenView>, Problem> {
     let headers = request.headers().clone();
-    let bytes = Bytes::from_request(request, &app).await.map_err(too_large)?;
+    let budget = &app.limits().bodies;
+    let mut read = ReadBody::read(budget, request).await?;
+    let bytes = read.bytes.clone();
     let (engine, request) = (app.engine().clone(), Request::new(caller, clock::moment()));
     let dry = bringing.dry_run;
     let taken = match sort(&headers)? {
         Sort::Archive => {
             let source = bringing.source(Format::Quipu, &bytes)?;
-            let unpacked = tokio::task::spawn_blocking(move || {
-                archive::Opened::check(Cursor::new(bytes)).and_then(archive::Opened::unpack)
-            });
-            let unpacked = unpacked.await.map_err(|_| Problem::of("internal"))?;
-            let unpacked = unpacked
-                .map_err(|error| Problem::of("malformed_archive").because(&format!("{error:#}")))?;
-            let work = async move { engine.import_archive(&request, &source, unpacked, dry).await };
+            let limit = app.limits().import_unpacked_bytes;
+            let opened =
+                blocking(move || archive::Opened::check(Cursor::new(bytes), limit)).await?;
+            // The text of the files, and about as much again once it is parsed.
+            let unpacked_bytes = usize::try_from(opened.unpacked_bytes()).unwrap_or(usize::MAX);
+            read.reserve(budget, unpacked_bytes.saturating_mul(2)).await?;
+            let unpacked = blocking(move || opened.unpack()).await?;
+            let how = Importing { dry_run: dry, trust: bringing.trust };
+            let work = async move { engine.import_archive(&request, &source, unpacked, how).await };
             app.detached(work).await?
         }
         Sort::Items => {
             let source = bringing.source(bringing.format()?, &bytes)?;
-            let items = serde_json::Deserializer::from_slice(&bytes).into_iter::<Item>();
-            let items: Result<Vec<Item>, _> = items.collect();
+            read.check_json(budget, MAX_LINES_VALUES).await?;
+            let parse = move || {
+                let items = serde_json::Deserializer::from_slice(&bytes).into_iter::<Item>();
+                // One more than may be sent is enough to be refused.
+                items.take(ITEMS_AT_ONCE + 1).collect::<Result<Vec<Item>, _>>()
+            };
+            let items = tokio::task::spawn_blocking(parse).await;
+            let items = items.map_err(|_| Problem::of("internal"))?;
             let items =
                 items.map_err(|error| Problem::of("malformed_body").because(&error.to_string()))?;
             let work = async move { engine.import_items(&request, &source, &items, dry).await };
@@ -209,6 +245,14 @@ pub async fn import(
         }
     };
     Ok(Json(taken.into()))
+}
+
+/// Opens or unpacks an archive away from the async threads.
+async fn blocking<T: Send + 'static>(
+    work: impl FnOnce() -> anyhow::Result<T> + Send + 'static,
+) -> Result<T, Problem> {
+    let done = tokio::task::spawn_blocking(work).await.map_err(|_| Problem::of("internal"))?;
+    done.map_err(|error| Problem::of("malformed_archive").because(&format!("{error:#}")))
 }
 
 enum Sort {

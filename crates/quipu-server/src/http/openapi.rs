@@ -52,7 +52,8 @@ pub fn document() -> OpenApi {
 
 /// What operations have in common: the credential, and the headers they understand.
 fn dress(path: &str, method: &HttpMethod, operation: &mut Operation) {
-    let signs = path.starts_with("/api/sign-in") && *method != HttpMethod::Get;
+    let signing_in = path == "/api/sign-in" || path.starts_with("/api/sign-in/");
+    let signs = signing_in && *method != HttpMethod::Get;
     // Who is out already may sign out once more.
     if signs && *method == HttpMethod::Delete {
         operation.security = Some(Vec::new());
@@ -60,7 +61,8 @@ fn dress(path: &str, method: &HttpMethod, operation: &mut Operation) {
     }
     let no_scopes: [&str; 0] = [];
     operation.security = Some(vec![SecurityRequirement::new("bearer", no_scopes)]);
-    let of_the_tenant = ["/api/users", "/api/keys", "/api/tokens", "/api/tenant", "/api/webhooks"];
+    let of_the_tenant =
+        ["/api/users", "/api/keys", "/api/tokens", "/api/tenant", "/api/webhooks", "/api/sign-ins"];
     let about_one_user = !of_the_tenant.iter().any(|prefix| path.starts_with(prefix))
         && path != "/api/domains/{name}"
         && !signs;

@@ -60,6 +60,19 @@ pub struct PolicyPatch {
     /// tenant can say it.
     #[serde(skip_serializing_if = "Option::is_none")]
     daily_tokens: Option<u64>,
+    /// What assistants may do without asking.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    agents: Option<AgentsPatch>,
+}
+
+/// What assistants may do without asking.
+#[derive(Debug, Default, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct AgentsPatch {
+    /// When an assistant may replace what the user stated: `evidence` (with a quotation from what the
+    /// user typed; the default), `always` or `never`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    replace: Option<String>,
 }
 
 impl PolicyPatch {

@@ -1,6 +1,5 @@
 //! What a write sends: its body, and the conditions in its headers.
 
-use axum::body::Bytes;
 use axum::extract::rejection::BytesRejection;
 use axum::extract::{FromRequest, FromRequestParts, Path, Query, Request};
 use axum::http::header::{CONTENT_TYPE, IF_MATCH};
@@ -16,6 +15,7 @@ use serde::de::DeserializeOwned;
 use sha2::{Digest, Sha256};
 
 use super::App;
+use super::body::{BodyPermit, MAX_JSON_VALUES, ReadBody};
 use super::error::Problem;
 use super::wire::is_kept;
 use crate::clock;
@@ -27,6 +27,8 @@ pub struct Sent<T> {
     pub body: T,
     idempotency: Option<IdempotencyKey>,
     if_match: Option<VersionId>,
+    /// The memory reserved for the body, until the request is answered.
+    _permit: BodyPermit,
 }
 
 impl<T> Sent<T> {
@@ -41,24 +43,37 @@ impl<T> Sent<T> {
     }
 }
 
-impl<T: DeserializeOwned> FromRequest<App> for Sent<T> {
+impl<T: DeserializeOwned + Send + 'static> FromRequest<App> for Sent<T> {
     type Rejection = Problem;
 
     async fn from_request(request: Request, app: &App) -> Result<Self, Problem> {
         let headers = request.headers().clone();
         let (method, uri) = (request.method().clone(), request.uri().clone());
-        let bytes = Bytes::from_request(request, app).await.map_err(too_large)?;
-        let body = parse(&headers, &bytes)?;
+        let budget = &app.limits().bodies;
+        let mut read = ReadBody::read(budget, request).await?;
         let if_match = if_match(&headers)?;
-        let idempotency = idempotency_key(&headers)?.map(|key| {
-            let mut hash = Sha256::new();
-            for part in [method.as_str().as_bytes(), uri.to_string().as_bytes(), &bytes] {
-                hash.update((part.len() as u64).to_be_bytes());
-                hash.update(part);
-            }
-            IdempotencyKey { key, request_hash: hash.finalize().to_vec() }
-        });
-        Ok(Self { body, idempotency, if_match })
+        let key = idempotency_key(&headers)?;
+        read.check_json(budget, MAX_JSON_VALUES).await?;
+        let (large, ReadBody { bytes, permit }) = (read.is_large(), read);
+        let work = move || {
+            let body = parse(&headers, &bytes)?;
+            let idempotency = key.map(|key| {
+                let mut hash = Sha256::new();
+                for part in [method.as_str().as_bytes(), uri.to_string().as_bytes(), &bytes] {
+                    hash.update((part.len() as u64).to_be_bytes());
+                    hash.update(part);
+                }
+                IdempotencyKey { key, request_hash: hash.finalize().to_vec() }
+            });
+            Ok::<_, Problem>((body, idempotency))
+        };
+        let (body, idempotency) = if large {
+            let work = tokio::task::spawn_blocking(work);
+            work.await.map_err(|_| Problem::of("internal"))??
+        } else {
+            work()?
+        };
+        Ok(Self { body, idempotency, if_match, _permit: permit })
     }
 }
 

@@ -162,7 +162,7 @@ pub struct SearchAnswer {
     sessions: Vec<FoundSession>,
     /// The times the question speaks of.
     times: Vec<TimeView>,
-    /// What had to be done without: `embedder`, `reranker`.
+    /// What had to be done without: `embedder`, `reranker`, `older_turns`.
     degraded: Vec<&'static str>,
     /// The model whose vectors were compared, if any were.
     model: Option<String>,

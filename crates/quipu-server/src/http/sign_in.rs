@@ -96,8 +96,18 @@ pub async fn sign_in(
     }
     let (engine, random) = (app.engine().clone(), clock::random());
     if let Some(link) = link {
+        // Whoever follows somebody else's link would go on in their memory without noticing.
+        if app.admit(&headers).await.is_ok_and(|admitted| admitted.signed_in) {
+            return Err(Problem::of("signed_in_already"));
+        }
         let work = async move { engine.follow_link(&link, &random, clock::now()).await };
-        return entered(&app, &app.detached(work).await?).await;
+        app.limits().check_throttled()?;
+        let issued = app.detached(work).await.inspect_err(|problem| {
+            if problem.is("unauthenticated") {
+                app.note_refused_link();
+            }
+        })?;
+        return entered(&app, &issued).await;
     }
     let by = match key {
         Some(key) => app.admit_showing(key.trim()).await?,
@@ -114,15 +124,11 @@ pub async fn sign_in(
             FieldError { pointer: "/user".into(), detail: "whose memory to look at".into() };
         Problem::of("invalid_request").fields(vec![field])
     })?;
-    let before = by.signed_in.then(|| (by.tenant, by.key_id.clone()));
-    let work = async move {
-        let issued = engine.sign_in(&by, user.trim(), &random, clock::now()).await?;
-        if let Some((tenant, key_id)) = before {
-            engine.revoke(tenant, &key_id, clock::now()).await?;
-        }
-        Ok(issued)
-    };
-    entered(&app, &app.detached(work).await?).await
+    let before: Vec<String> = by.signed_in.then(|| by.key_id.clone()).into_iter().collect();
+    let work = async move { engine.sign_in(&by, user.trim(), &random, clock::now()).await };
+    let issued = app.detached(work).await?;
+    app.forget_admissions(&before);
+    entered(&app, &issued).await
 }
 
 /// The answer to somebody who has just come in.
@@ -145,7 +151,8 @@ fn cookie(value: &str, seconds: i64) -> Result<HeaderValue, Problem> {
     Ok(value)
 }
 
-/// Sign out, here and for good.
+/// Sign out, here and for good. What was made with this sign-in stays: links, tokens and the sign-ins
+/// of others.
 #[utoipa::path(delete, path = "/api/sign-in", tag = "sign-in", responses(
     (status = 204, description = "Signed out"),
     (status = "default", body = Problem, content_type = "application/problem+json")))]
@@ -158,10 +165,11 @@ pub async fn sign_out(
     if let Ok(admitted) = app.admit(&headers).await
         && admitted.signed_in
     {
-        let engine = app.engine().clone();
+        let (engine, ended) = (app.engine().clone(), admitted.key_id.clone());
         let work =
-            async move { engine.revoke(admitted.tenant, &admitted.key_id, clock::now()).await };
-        app.forget_admissions(&app.detached(work).await?);
+            async move { engine.sign_out(admitted.tenant, &admitted.key_id, clock::now()).await };
+        app.detached(work).await?;
+        app.forget_admissions(&[ended]);
     }
     let mut response = StatusCode::NO_CONTENT.into_response();
     response.headers_mut().insert(SET_COOKIE, cookie("", 0)?);
@@ -203,7 +211,7 @@ pub async fn make_sign_in_link(
         // What a person may do with their own memory, as far as whoever lets them in may.
         let rights: Vec<Permission> =
             admitted.permissions.iter().copied().filter(|p| *p != Permission::Admin).collect();
-        let (by, random) = (Some(admitted.key_id.as_str()), clock::random());
+        let (by, random) = (Some(&admitted), clock::random());
         engine.make_link(admitted.tenant, by, &user, &rights, &random, clock::now()).await
     };
     let issued = app.detached(work).await?;

@@ -1,5 +1,7 @@
 //! The tenant's users.
 
+use std::time::Duration;
+
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
@@ -15,6 +17,9 @@ use super::error::Problem;
 use super::request::{Asked, Named, Sent, page_size, parse_cursor, print_cursor};
 use super::verbs::Nothing;
 use crate::clock;
+
+/// How long a request waits for the rows of a user to be removed.
+const ERASURE_BUDGET: Duration = Duration::from_secs(10);
 
 /// A person whom memories are about.
 #[derive(Debug, Serialize, ToSchema)]
@@ -154,32 +159,51 @@ pub async fn get_user(
 /// What was removed with a user.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct UserDeleted {
+    /// `done`, or `running` while rows are left: the user is refused already, and the rest is removed
+    /// in the background.
+    #[schema(example = "done")]
+    status: &'static str,
+    erasure_id: String,
     removed: Counts,
     /// Keys and tokens bound to the user that have ended.
     credentials_ended: usize,
-    receipt: SignedReceiptView,
+    /// Absent while rows are left; then it is in `GET /api/users/{user}/erasures`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    receipt: Option<SignedReceiptView>,
 }
 
 /// Erase a user and everything kept about them, now. What stays is a signed receipt, and a row without
 /// a name that has the user refused until they are created again. It cannot be undone.
 ///
-/// The person themselves may do it too: somebody who signed in, or holds a token that may erase.
+/// The person themselves may do it too: somebody who signed in, or holds a token that may erase. For a
+/// user with very much to remove the answer is 202: the user is refused from then on, the rows are removed
+/// in the background, and `GET /api/users/{user}/erasures` has the progress and then the receipt.
 #[utoipa::path(delete, path = "/api/users/{user}", tag = "users", params(
     ("user" = String, Path, description = "Your own id for the person")), responses(
     (status = 200, body = UserDeleted),
+    (status = 202, body = UserDeleted),
     (status = "default", body = Problem, content_type = "application/problem+json")))]
 pub async fn delete_user(
     State(app): State<App>,
     UserEraser { tenant, name }: UserEraser,
     _sent: Sent<Nothing>,
-) -> Result<Json<UserDeleted>, Problem> {
+) -> Result<(StatusCode, Json<UserDeleted>), Problem> {
     let engine = app.engine().clone();
-    let work = async move { engine.erase_user(tenant, &name, clock::moment()).await };
+    let work = async move {
+        engine.erase_user_within(tenant, &name, clock::moment(), ERASURE_BUDGET).await
+    };
     let erased = app.detached(work).await?;
     app.forget_admissions(&erased.ended);
-    Ok(Json(UserDeleted {
-        removed: erased.counts.into(),
+    let (code, status) = match erased.receipt {
+        Some(_) => (StatusCode::OK, "done"),
+        None => (StatusCode::ACCEPTED, "running"),
+    };
+    let deleted = UserDeleted {
+        status,
+        erasure_id: erased.id.to_string(),
+        removed: erased.counts().into(),
         credentials_ended: erased.ended.len(),
-        receipt: erased.receipt.into(),
-    }))
+        receipt: erased.receipt.map(SignedReceiptView::from),
+    };
+    Ok((code, Json(deleted)))
 }

@@ -52,6 +52,10 @@ pub struct VaultFiles {
     /// Memories stand in `profile.md`, `procedures.md`, `active_context.md`, `proposals.md` and
     /// `domains/{name}.md`; `.quipu/base.jsonl` is what they were made from. Others are passed over.
     files: Vec<VaultFile>,
+    /// For a sync: trust a base that this server did not sign for this user, and bring memories back
+    /// with the origins and consents it names. Counts only from a person.
+    #[serde(default)]
+    trust: bool,
 }
 
 impl VaultFiles {
@@ -162,6 +166,9 @@ pub struct VaultPlan {
     restores: usize,
     conflicts: Vec<VaultConflict>,
     problems: Vec<VaultProblem>,
+    /// Whether this server signed `.quipu/base.jsonl` for this user, and it has not been changed since.
+    /// What comes back from any other is an import.
+    base_signed: bool,
 }
 
 impl From<&Plan> for VaultPlan {
@@ -174,6 +181,7 @@ impl From<&Plan> for VaultPlan {
             restores: restored.len(),
             conflicts: plan.conflicts.iter().map(VaultConflict::from).collect(),
             problems: plan.problems.iter().map(VaultProblem::from).collect(),
+            base_signed: plan.base_signed,
         }
     }
 }
@@ -244,8 +252,8 @@ pub async fn sync_vault(
     sent: Sent<VaultFiles>,
 ) -> Result<Json<VaultSynced>, Problem> {
     let files = sent.body.checked()?;
-    let (engine, request) = (app.engine().clone(), sent.request(caller));
-    let work = async move { engine.vault_apply(&request, &files).await };
+    let (engine, request, trust) = (app.engine().clone(), sent.request(caller), sent.body.trust);
+    let work = async move { engine.vault_apply(&request, &files, trust).await };
     Ok(Json(VaultSynced::from(app.detached(work).await?)))
 }
 

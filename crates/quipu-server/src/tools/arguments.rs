@@ -5,7 +5,7 @@
 //! says whose memory it wants is not heard.
 
 use serde::de::DeserializeOwned;
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use super::list::{Action, Tool};
 use crate::http::error::{FieldError, Problem};
@@ -149,6 +149,17 @@ impl Arguments {
         if let Some(one) = plain.get("quotations").filter(|value| value.is_string()).cloned() {
             plain.insert("quotations".to_owned(), Value::Array(vec![one]));
         }
+        // Evidence as a sentence, or a list of them, is what the user is said to have said.
+        if let Some(evidence) = plain.get_mut("evidence") {
+            let quote = |one: &Value| match one {
+                Value::String(text) => json!({ "type": "quote", "description": text }),
+                other => other.clone(),
+            };
+            *evidence = match &*evidence {
+                Value::Array(several) => several.iter().map(quote).collect(),
+                one => Value::Array(vec![quote(one)]),
+            };
+        }
         for name in ["tags", "domains", "turn_ids"] {
             if let Some(several) = plain.get(name).and_then(Value::as_str) {
                 let several = several.split(',').map(str::trim).filter(|one| !one.is_empty());
@@ -249,8 +260,6 @@ pub fn snake(name: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
-
     use super::super::find;
     use super::*;
 

@@ -1,5 +1,6 @@
 //! The REST API as its documentation promises it, one file per chapter.
 
+mod admission;
 mod beacon;
 mod context;
 mod conventions;

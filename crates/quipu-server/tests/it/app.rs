@@ -14,15 +14,15 @@ use quipu_engine::access::{Admitted, NewKey, NewToken};
 use quipu_engine::jobs::Worked;
 use quipu_engine::{Connect, Engine, Moment};
 use quipu_server::clock;
-use quipu_server::http::{App, Door, LOCAL_TENANT, router};
+use quipu_server::http::{App, Door, LOCAL_TENANT, LimitSettings, router};
 use quipu_store::testing::TestDatabase;
 use serde_json::Value;
 use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
 
 /// Every permission that a credential for one user can carry.
-pub const PERSONAL: [Permission; 4] =
-    [Permission::Read, Permission::Write, Permission::Propose, Permission::Erase];
+pub const PERSONAL: [Permission; 5] =
+    [Permission::Read, Permission::Write, Permission::Propose, Permission::Erase, Permission::Chat];
 
 pub struct TestApp {
     pub database: TestDatabase,
@@ -72,12 +72,30 @@ impl TestApp {
         (base, engine)
     }
 
+    /// A server that asks everybody for a key, with these limits.
+    pub async fn with_limits(settings: &LimitSettings) -> Self {
+        let (database, models) = (TestDatabase::fresh().await, Arc::new(NoModels));
+        let limit = |app: App| app.with_limits(settings, 8);
+        Self::configured(database, models, Door::Keys, 8, limit, |router| router).await
+    }
+
     /// A server over this database, with these models at hand.
     pub async fn over(
         database: TestDatabase,
         models: Arc<dyn Models>,
         door: Door,
         pool_size: usize,
+        dress: impl FnOnce(axum::Router) -> axum::Router,
+    ) -> Self {
+        Self::configured(database, models, door, pool_size, |app| app, dress).await
+    }
+
+    async fn configured(
+        database: TestDatabase,
+        models: Arc<dyn Models>,
+        door: Door,
+        pool_size: usize,
+        configure: impl FnOnce(App) -> App,
         dress: impl FnOnce(axum::Router) -> axum::Router,
     ) -> Self {
         let connect = Connect { pool_size, ..database.connect() };
@@ -90,7 +108,7 @@ impl TestApp {
         for tenant in ["acme", "globex", LOCAL_TENANT] {
             engine.ensure_tenant(tenant, clock::now()).await.expect("tenant");
         }
-        let app = App::new(engine.clone(), door);
+        let app = configure(App::new(engine.clone(), door));
         let (base, server) = serve(dress(router(app))).await;
         // A client cannot be built without a provider of cryptography, even for plain HTTP.
         quipu_models::tls::install();
@@ -147,6 +165,20 @@ impl TestApp {
     /// A key for all of a tenant's users, with every permission. It still has to name one.
     pub async fn tenant_key(&self, tenant: &str) -> Client {
         self.presenting(&self.make_key(tenant, None, &Permission::ALL, None).await.1)
+    }
+
+    /// The same for an application whose operator vouches that its words are the user's.
+    pub async fn application_key(&self, tenant: &str) -> Client {
+        let new = NewKey {
+            name: format!("{tenant} application"),
+            user: None,
+            permissions: Permission::ALL.to_vec(),
+            origin: Origin::UserSaid,
+            expires_at: None,
+        };
+        let tenant = TenantId::named(tenant);
+        let issued = self.engine.create_key(tenant, new, &clock::random(), clock::now()).await;
+        self.presenting(&issued.expect("a key").text)
     }
 
     /// A key for all of a tenant's users, with these permissions.

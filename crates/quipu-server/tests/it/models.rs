@@ -1,7 +1,6 @@
 //! Models for the stage: scripted ones, whose mood a test can change, and the real small embedder
 //! where its files are at hand.
 
-use std::path::Path;
 use std::sync::Arc;
 
 use quipu_core::model::{Chat, Embedder, ModelError, Models, Reranker};
@@ -36,11 +35,11 @@ impl Stage {
         Arc::new(Self { embedder, reranker, ..Self::default() })
     }
 
-    /// The real small embedder, from the folder that `QUIPU_TEST_MODELS` names. Without one the
-    /// test that asks says so and proves nothing.
+    /// The real small embedder, from the folder that `QUIPU_TEST_MODELS` names. `None` if the test
+    /// should skip; where the data is required, its absence is an error.
     pub fn with_meaning() -> Option<Arc<Self>> {
-        let folder = std::env::var_os("QUIPU_TEST_MODELS")?;
-        let embedder = quipu_models::local::open(&Path::new(&folder).join("potion"));
+        let folder = crate::required_data::folder("QUIPU_TEST_MODELS")?;
+        let embedder = quipu_models::local::open(&folder.join("potion"));
         let embedder = Some(embedder.expect("potion opens"));
         Some(Arc::new(Self { embedder, ..Self::default() }))
     }

@@ -7,13 +7,14 @@
 use std::fs;
 use std::path::Path;
 
+use quipu_store::tables::USER_TABLES;
+
 type Rule = fn(&str, &str) -> Vec<String>;
 
-const RULES: [(&str, Rule); 9] = [
+const RULES: [(&str, Rule); 8] = [
     ("length", file_length),
     ("names", empty_names),
     ("docs", inner_docs),
-    ("stages", stages_apart),
     ("marks", marks_name_issues),
     ("dependencies", dependencies),
     ("sql", sql_only_in_store),
@@ -127,53 +128,6 @@ fn a_file_without_inner_docs_is_caught() {
     }
 }
 
-/// Stages meet in the rows they read and write, never in each other's code. Three of them build on
-/// others: recall shows memories as the facts do, a context is made of what recall has found, and
-/// what is learned is written in the one frame that every write of a fact has. The other way round
-/// stays shut.
-fn stages_apart(path: &str, text: &str) -> Vec<String> {
-    const STAGES: [&str; 8] =
-        ["capture", "learn", "facts", "compile", "recall", "context", "review", "upkeep"];
-    const READS: [(&str, &str); 5] = [
-        ("recall", "facts"),
-        ("context", "facts"),
-        ("context", "recall"),
-        ("learn", "facts"),
-        ("learn", "recall"),
-    ];
-    let Some(inside) = path.strip_prefix("crates/quipu-engine/src/") else { return Vec::new() };
-    let own = inside.split(['/', '.']).next().unwrap_or(inside);
-    if !STAGES.contains(&own) {
-        return Vec::new();
-    }
-    let mut faults = Vec::new();
-    for (line, before, after) in occurrences(&Source::scan(text).code, "crate::") {
-        // A nested list is read as if it were flat: no stage has a reason to nest such a name.
-        let list = if after.starts_with('{') { after.find(';').unwrap_or(0) } else { 0 };
-        let names = after[..list].split(['{', ',', '}']).chain([after]).map(first_word);
-        for name in names.filter(|name| *name != own && STAGES.contains(name)) {
-            if !before.is_some_and(is_word) && !READS.contains(&(own, name)) {
-                faults.push(format!("{path}:{line}: stage `{own}` names stage `{name}`"));
-            }
-        }
-    }
-    faults
-}
-
-#[test]
-fn a_stage_that_names_a_stage_is_caught() {
-    let caught = |file, text| stages_apart(&format!("crates/quipu-engine/src/{file}"), text).len();
-    assert_eq!(caught("facts/save.rs", "use crate::recall::search;"), 1);
-    assert_eq!(caught("facts.rs", "use crate::{\n    Engine,\n    recall::plan, upkeep,\n};"), 2);
-    assert_eq!(caught("facts.rs", "fn f(a: crate::Engine, b: crate::context::Block) {}"), 1);
-    assert_eq!(caught("recall/search.rs", "use crate::context::Ask;"), 1);
-    assert_eq!(caught("context/retrieve.rs", "use crate::{facts::Point, recall::Recall};"), 0);
-    assert_eq!(caught("learn/apply.rs", "use crate::{facts::Effect, context::Ask};"), 1);
-    assert_eq!(caught("facts.rs", "//! See [`crate::recall`].\nuse crate::{Engine, facts};"), 0);
-    assert_eq!(caught("facts.rs", "fn f(e: &crate::Engine) { context(e); recall(e) }"), 0);
-    assert_eq!(caught("jobs/decay.rs", "use crate::upkeep::decay;"), 0);
-}
-
 // In pieces, so that this file does not break its own rules.
 const MARKS: [&str; 2] = [concat!("TO", "DO"), concat!("FIX", "ME")];
 const MACHINE: [&str; 4] =
@@ -277,25 +231,6 @@ fn sql_outside_the_store_is_caught() {
 /// A statement on a user's rows that does not name the user reads everybody's. One that is meant
 /// to, such as a sweep over all users, says so in an SQL comment that holds the word.
 fn user_in_every_statement(path: &str, text: &str) -> Vec<String> {
-    const OWNED: [&str; 17] = [
-        "fact",
-        "fact_version",
-        "link",
-        "operation",
-        "idempotency",
-        "tombstone",
-        "user_domain",
-        "session",
-        "turn",
-        "recall_state",
-        "passage",
-        "embedding",
-        "baseline",
-        "retrieval",
-        "usage",
-        "webhook_mark",
-        "delivery",
-    ];
     let Some(inside) = path.strip_prefix("crates/quipu-store/src/") else { return Vec::new() };
     if extension(path) != "rs" || inside.starts_with("testing") {
         return Vec::new();
@@ -308,7 +243,7 @@ fn user_in_every_statement(path: &str, text: &str) -> Vec<String> {
         let words = words.map(|w| w.rsplit('.').next().unwrap_or(w).trim_matches('"'));
         let words: Vec<&str> = words.filter(|w| !w.is_empty() && *w != "only").collect();
         let owned = words.windows(2).find(|pair| {
-            ["from", "into", "update", "join"].contains(&pair[0]) && OWNED.contains(&pair[1])
+            ["from", "into", "update", "join"].contains(&pair[0]) && USER_TABLES.contains(&pair[1])
         });
         if let Some([_, table]) = owned
             && !words.contains(&"user_id")
@@ -327,12 +262,64 @@ fn a_statement_without_its_user_is_caught() {
     assert_eq!(caught("q(\"update only \\\"fact_version\\\" set a = 1\")"), 1);
     assert_eq!(caught("q(r#\"select 1 from t join tombstone x on true\"#, \"user_id\")"), 1);
     assert_eq!(caught("q(\"delete from turn where turn_id = $1\")"), 1);
+    assert_eq!(caught("q(\"delete from episode where episode_id = $1\")"), 1);
+    assert_eq!(caught("q(\"select 1 from erasure\")"), 1);
     assert_eq!(caught("q(\"select vector from embedding e, passage p\")"), 1);
     assert_eq!(caught("q(concat!(\"delete from \", \"fact \", \"where id = $1\"))"), 1);
     assert_eq!(caught("q(concat!(\"select f(1) from fact \", \"where f.user_id = $1\"))"), 0);
     assert_eq!(caught("q(\"select 1 from fact_total for update of fact\")"), 0);
     let testing = "crates/quipu-store/src/testing/rows.rs";
     assert_eq!(user_in_every_statement(testing, "q(\"delete from fact\")").len(), 0);
+}
+
+/// The fields of structs that clap fills and that no code of the same crate reads.
+fn unread_settings(files: &[(String, String)]) -> Vec<String> {
+    let sources = files.iter().filter(|(path, _)| crate_of(path) == Some("quipu-server"));
+    let sources: Vec<(&str, String)> =
+        sources.map(|(path, text)| (path.as_str(), Source::scan(text).code)).collect();
+    let is_read = |field: &str| {
+        sources.iter().any(|(_, code)| {
+            let accessed = occurrences(code, field).into_iter().any(|(_, before, after)| {
+                before == Some('.') && !after.starts_with(|c| is_word(c) || c == '(')
+            });
+            // Bound by a pattern that names every field: the compiler sees to the rest.
+            let patterns = code.split("let Self {").skip(1);
+            let mut patterns = patterns.filter_map(|text| text.split('}').next());
+            accessed || patterns.any(|names| names.split(',').any(|name| name.trim() == field))
+        })
+    };
+    let mut unread = Vec::new();
+    for (path, code) in &sources {
+        for (at, _) in code.match_indices("Args)]").chain(code.match_indices("Parser)]")) {
+            let Some((head, body)) = code[at..].split_once('{') else { continue };
+            if !head.contains("struct ") || head.contains("enum ") {
+                continue;
+            }
+            let fields = body.split("\n}").next().unwrap_or("").lines().filter_map(|line| {
+                let line = line.trim().trim_start_matches("pub ");
+                let (name, _) = line.split_once(": ")?;
+                name.chars().all(is_word).then_some(name)
+            });
+            let missing = fields.filter(|field| !is_read(field));
+            unread.extend(
+                missing.map(|field| format!("{path}: nothing reads the setting `{field}`")),
+            );
+        }
+    }
+    unread
+}
+
+#[test]
+fn every_setting_is_read() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let mut files = Vec::new();
+    collect(&root, "", &mut files);
+    assert_eq!(unread_settings(&files), Vec::<String>::new());
+    let text = "#[derive(Args)]\nstruct S {\n    #[arg(long, env = \"A\")]\n    memory: u64,\n    \
+                pool: u8,\n}\nfn f(s: &S) { s.pool; s.memory(); }";
+    let planted = [("crates/quipu-server/src/a.rs".to_owned(), text.to_owned())];
+    let expected = ["crates/quipu-server/src/a.rs: nothing reads the setting `memory`"];
+    assert_eq!(unread_settings(&planted), expected);
 }
 
 fn machine_paths(path: &str, text: &str) -> Vec<String> {

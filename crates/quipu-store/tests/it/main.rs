@@ -2,4 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::panic)]
 
 mod plans;
+mod pools;
+mod queue;
 mod scope;
+mod tables;

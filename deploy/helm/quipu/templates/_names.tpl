@@ -19,7 +19,11 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version }}
 {{- end -}}
 
 {{- define "quipu.image" -}}
+{{- if .Values.image.digest -}}
+{{ .Values.image.repository }}@{{ .Values.image.digest }}
+{{- else -}}
 {{ .Values.image.repository }}:{{ .Values.image.tag | default .Chart.AppVersion }}
+{{- end -}}
 {{- end -}}
 
 {{- define "quipu.fence" -}}
@@ -28,4 +32,36 @@ readOnlyRootFilesystem: true
 runAsNonRoot: true
 capabilities:
   drop: [ALL]
+{{- end -}}
+
+{{- define "quipu.podSecurity" -}}
+runAsNonRoot: true
+runAsUser: 65532
+runAsGroup: 65532
+fsGroup: 65532
+seccompProfile:
+  type: RuntimeDefault
+{{- end -}}
+
+{{- define "quipu.journalClaim" -}}
+{{- .Values.journal.existingClaim | default (printf "%s-journal" (include "quipu.name" .)) -}}
+{{- end -}}
+
+{{/* Whether several nodes can mount the journal's volume. */}}
+{{- define "quipu.journalIsShared" -}}
+{{- if has "ReadWriteMany" .Values.journal.accessModes -}}true{{- end -}}
+{{- end -}}
+
+{{/* Labels of the migration's pod. Not those of the server, or the Service would send it requests. */}}
+{{- define "quipu.migrationSelector" -}}
+app.kubernetes.io/name: {{ .Chart.Name }}-migration
+app.kubernetes.io/instance: {{ .Release.Name }}
+{{- end -}}
+
+{{- define "quipu.egressToDatabase" -}}
+- ports:
+    - { protocol: UDP, port: 53 }
+    - { protocol: TCP, port: 53 }
+- ports:
+    - { protocol: TCP, port: {{ .Values.networkPolicy.databasePort }} }
 {{- end -}}

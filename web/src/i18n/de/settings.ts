@@ -121,6 +121,7 @@ export const settings: Translation["settings"] = {
   "may.propose": "vorschlagen",
   "may.erase": "endgültig auslöschen",
   "may.admin": "sich um Personen und Schlüssel kümmern",
+  "may.chat": "die Modelle hinter diesem Server nutzen",
   "origin.assistant": "Ein Assistent: was er schreibt, sind seine Worte",
   "origin.user_said": "Die Person: er gibt nur weiter, was sie tippte",
   "origin.tool": "Ein Werkzeug: was andere Programme antworteten",

@@ -51,6 +51,9 @@ export const shell: Translation["shell"] = {
   "outage.title": "Das Gedächtnis antwortet gerade nicht.",
   "outage.text": "Chats gehen weiter, ohne Gedächtnis. Diese Seite macht von selbst weiter.",
 
+  "closedDomain.text": "Das betrifft {domain}, und dieser Bereich ist nicht geöffnet",
+  "closedDomain.open": "{domain} öffnen",
+  "closedDomain.keep": "Ohne Bereich behalten",
   "undo.undo": "Rückgängig",
   "undo.undone": "Rückgängig gemacht",
   "undo.nothing": "Es gibt nichts rückgängig zu machen",

@@ -116,6 +116,7 @@ export const settings = {
   "may.propose": "propose",
   "may.erase": "erase for good",
   "may.admin": "look after people and keys",
+  "may.chat": "use the models behind this server",
   "origin.assistant": "An assistant: what it writes is its own words",
   "origin.user_said": "The person: it passes on only what they typed",
   "origin.tool": "A tool: what other programs answered",

@@ -49,6 +49,9 @@ export const shell = {
   "outage.title": "The memory does not answer just now.",
   "outage.text": "Chats keep working, without memory. This page goes on by itself.",
 
+  "closedDomain.text": "This is about {domain}, which is not open",
+  "closedDomain.open": "Open {domain}",
+  "closedDomain.keep": "Keep without domain",
   "undo.undo": "Undo",
   "undo.undone": "Undone",
   "undo.nothing": "There is nothing to undo",

@@ -11,7 +11,7 @@ import { Dialog } from "../../ui/dialog.tsx";
 import { Field, Input } from "../../ui/field.tsx";
 import { Select } from "../../ui/select.tsx";
 
-const MAY = ["read", "write", "propose", "erase", "admin"] as const;
+const MAY = ["read", "write", "propose", "erase", "admin", "chat"] as const;
 /** What most apps need, and no more. */
 const USUAL: readonly string[] = ["read", "write", "propose"];
 const ORIGINS = ["assistant", "user_said", "tool", "document", "import"] as const;

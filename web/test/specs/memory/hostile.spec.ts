@@ -39,6 +39,7 @@ function collected(): string[] {
   const folder = process.env.QUIPU_EVAL_DATA;
   const file = folder && join(folder, "injection", "naughty_strings.json");
   if (!file || !existsSync(file)) {
+    if (process.env.QUIPU_REQUIRE_DATA === "1") throw new Error("QUIPU_EVAL_DATA is required here");
     console.log(
       "QUIPU_EVAL_DATA has no injection/naughty_strings.json: only our own strings are tried",
     );

@@ -1054,7 +1054,9 @@ def delete_user(user: str) -> Call[models.UserDeleted]:
     without a name that has the user refused until they are created again. It cannot be undone.
 
     The person themselves may do it too: somebody who signed in, or holds a token that may
-    erase.
+    erase. For a user with very much to remove the answer is 202: the user is refused from then
+    on, the rows are removed in the background, and `GET /api/users/{user}/erasures` has the
+    progress and then the receipt.
     """
     return Call(
         "DELETE",
@@ -1076,7 +1078,9 @@ def preview_user_erasure(user: str) -> Call[models.ErasurePreview]:
 
 
 def list_user_erasures(user: str) -> Call[models.Receipts]:
-    """The receipts of everything erased about a user, who may be gone."""
+    """The receipts of everything erased about a user, who may be gone; and the progress of an
+    erasure that is under way.
+    """
     return Call(
         "GET",
         f"/api/users/{quoted(user)}/erasures",
@@ -1106,7 +1110,7 @@ def create_key(body: params.CreateKey) -> Call[models.Issued]:
 
 
 def revoke_key(id: str) -> Call[models.Revoked]:
-    """Revoke a key and every token it minted."""
+    """Revoke a key and everything that was made from it: tokens, links and sign-ins."""
     return Call(
         "DELETE",
         f"/api/keys/{quoted(id)}",
@@ -1149,7 +1153,9 @@ def sign_in(body: params.SignIn | None = None) -> Call[models.SignInView]:
 
 
 def sign_out() -> Call[bytes]:
-    """Sign out, here and for good."""
+    """Sign out, here and for good. What was made with this sign-in stays: links, tokens and the
+    sign-ins of others.
+    """
     return Call(
         "DELETE",
         "/api/sign-in",
@@ -1166,6 +1172,40 @@ def make_sign_in_link(body: params.MakeLink) -> Call[models.SignInLink]:
         "/api/sign-in/links",
         body=body,
         answer=models.SignInLink,
+    )
+
+
+def list_sign_ins(query: params.ListSignInsQuery | None = None) -> Call[models.SignIns]:
+    """The live sign-ins, tokens and links: an administrator sees the tenant's, a person their own.
+    The latest 1,000.
+    """
+    return Call(
+        "GET",
+        "/api/sign-ins",
+        query=query,
+        answer=models.SignIns,
+        again=True,
+    )
+
+
+def end_sign_ins(query: params.EndSignInsQuery | None = None) -> Call[models.Revoked]:
+    """End all sign-ins, tokens and links of one user, and what was made from them. A person ends
+    their own, this one included; an administrator names the user.
+    """
+    return Call(
+        "DELETE",
+        "/api/sign-ins",
+        query=query,
+        answer=models.Revoked,
+    )
+
+
+def end_sign_in(id: str) -> Call[models.Revoked]:
+    """End one sign-in, token or link, and what was made from it."""
+    return Call(
+        "DELETE",
+        f"/api/sign-ins/{quoted(id)}",
+        answer=models.Revoked,
     )
 
 
@@ -1254,7 +1294,7 @@ def healthz() -> Call[models.Alive]:
 
 
 def readyz() -> Call[models.Alive]:
-    """The database answers and its schema is there."""
+    """The database answers, its schema is there, and the server is not about to stop."""
     return Call(
         "GET",
         "/readyz",

@@ -34,6 +34,16 @@ class AppendedTurns(View):
     """Whether they were kept: what is said incognito is not."""
 
 
+class ArchiveTrust(View):
+    """How far an export is trusted. One that is not comes in with the origin `import`, without
+    consents or confirmations, and its rules, orders and sensitive things wait for a yes.
+    """
+    signed_here: bool
+    """Whether this server signed it for this user, and it has not been changed since."""
+    trusted: bool
+    """Whether it is taken in as it stands."""
+
+
 class Arm(View):
     """What one arm made of it."""
     arm: str
@@ -123,7 +133,7 @@ class Context(View):
     """`hit` if the same message was answered in this session a moment ago and nothing has changed.
     """
     degraded: list[str]
-    """What had to be done without: `embedder`, `reranker`, `database`."""
+    """What had to be done without: `embedder`, `reranker`, `older_turns`, `database`."""
     model: str | None = Field(default=None)
     took_ms: Took
 
@@ -296,6 +306,14 @@ class ErasurePreview(View):
     """Rows by table."""
     message: str
     """The same in words."""
+
+
+class ErasureProgress(View):
+    """How far the erasure of a user has come."""
+    erasure_id: str
+    began_at: datetime
+    removed: dict[str, int]
+    """Rows removed so far, by table."""
 
 
 class ErasureReceipt(View):
@@ -798,6 +816,8 @@ class Problem(View):
     """The memories that were meant, perhaps."""
     operation_id: str | None = Field(default=None)
     """The operation that is in the way."""
+    domain: str | None = Field(default=None)
+    """The domain that the user would have to open first."""
 
 
 class Reached(View):
@@ -856,6 +876,7 @@ class Receipt(View):
 class Receipts(View):
     """Receipts, newest first."""
     data: list[SignedReceipt]
+    running: ErasureProgress | None = Field(default=None)
 
 
 class Replayed(View):
@@ -898,7 +919,7 @@ class Review(View):
 class Revoked(View):
     """What ended."""
     revoked: list[str]
-    """The key and the tokens it had minted."""
+    """The credential and everything that was made from it."""
 
 
 class SearchAnswer(View):
@@ -909,7 +930,7 @@ class SearchAnswer(View):
     times: list[Time]
     """The times the question speaks of."""
     degraded: list[str]
-    """What had to be done without: `embedder`, `reranker`."""
+    """What had to be done without: `embedder`, `reranker`, `older_turns`."""
     model: str | None = Field(default=None)
     """The model whose vectors were compared, if any were."""
     considered: int
@@ -956,6 +977,24 @@ class Session(View):
     """Nothing said here is kept."""
 
 
+class SignInEntry(View):
+    """A sign-in, a token or a link, without its secret."""
+    id: str
+    kind: str
+    """`sign_in` for a browser in the console, `token` for one that `POST /api/tokens` made, `link`
+    for a link that was not used yet.
+    """
+    user: str
+    permissions: list[str]
+    made_by: str | None = Field(default=None)
+    """The id of the credential that made it; null if the command line did."""
+    created_at: datetime
+    expires_at: datetime | None = Field(default=None)
+    last_used_at: datetime | None = Field(default=None)
+    current: bool
+    """Whether it is the one that asks."""
+
+
 class SignInLink(View):
     """A link, shown this once."""
     href: str
@@ -979,6 +1018,10 @@ class SignInView(View):
     """When the sign-in ends; null if it does not."""
     version: str
     """The server's own version."""
+
+
+class SignIns(View):
+    data: list[SignInEntry]
 
 
 class SignedReceipt(View):
@@ -1067,6 +1110,7 @@ class Taken(View):
     """What it wrote, in order."""
     counts: CountsView
     estimate: Estimate
+    archive: ArchiveTrust | None = Field(default=None)
 
 
 class TenantPolicy(View):
@@ -1129,6 +1173,10 @@ class Turn(View):
     recorded_at: datetime
     spans: list[Span] | None = Field(default=None)
     """What of it its sender did not write."""
+    hidden_domain: str | None = Field(default=None)
+    """The domain that the turn speaks of, if the user has not opened it. `content` is hidden then;
+    the user can see it with `show_hidden=true`.
+    """
 
 
 class Undo(View):
@@ -1168,10 +1216,15 @@ class Usage(View):
 
 class UserDeleted(View):
     """What was removed with a user."""
+    status: str
+    """`done`, or `running` while rows are left: the user is refused already, and the rest is
+    removed in the background.
+    """
+    erasure_id: str
     removed: Counts
     credentials_ended: int
     """Keys and tokens bound to the user that have ended."""
-    receipt: SignedReceipt
+    receipt: SignedReceipt | None = Field(default=None)
 
 
 class User(View):
@@ -1243,6 +1296,10 @@ class VaultPlan(View):
     """How many memories come back that are not known here and never were."""
     conflicts: list[VaultConflict]
     problems: list[VaultProblem]
+    base_signed: bool
+    """Whether this server signed `.quipu/base.jsonl` for this user, and it has not been changed
+    since. What comes back from any other is an import.
+    """
 
 
 class VaultProblem(View):
@@ -1260,6 +1317,10 @@ class VaultSynced(View):
     """How many memories come back that are not known here and never were."""
     conflicts: list[VaultConflict]
     problems: list[VaultProblem]
+    base_signed: bool
+    """Whether this server signed `.quipu/base.jsonl` for this user, and it has not been changed
+    since. What comes back from any other is an import.
+    """
     operation_id: str | None = Field(default=None)
     """The operation that undo reverses as a whole; null if nothing was written."""
     files: list[VaultFile]
@@ -1387,6 +1448,7 @@ ReviewItem.model_rebuild()
 Review.model_rebuild()
 SearchAnswer.model_rebuild()
 SessionPage.model_rebuild()
+SignIns.model_rebuild()
 SignedReceipt.model_rebuild()
 Similar.model_rebuild()
 State.model_rebuild()

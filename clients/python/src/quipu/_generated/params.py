@@ -93,7 +93,8 @@ class CreateKeyOptions(TypedDict, total=False):
     user: str | None
     """The one user it is for; absent for all of the tenant's."""
     permissions: Sequence[str] | None
-    """Of `read`, `write`, `propose`, `erase`, `admin`; `read`, `write` and `propose` if absent.
+    """Of `read`, `write`, `propose`, `erase`, `admin`, `chat`; `read`, `write` and `propose` if
+    absent. `chat` is using the models behind `/v1`.
     """
     origin: str | None
     """How far its words are trusted: `assistant` (the default), `user_said` for an application
@@ -158,6 +159,10 @@ class CreateMemoryOptions(TypedDict, total=False):
     """Since when it holds; now if absent."""
     valid_until: str | datetime | None
     """Until when it holds; until further notice if absent."""
+    keep_without_domain: bool
+    """The user's answer to `opt_in_needed`: keep this as a memory without a domain, although its
+    domain is not open. Counts only from the user.
+    """
 
 
 class CreateMemory(CreateMemoryOptions):
@@ -365,7 +370,8 @@ class RetrieveRequest(TypedDict, total=False):
     timezone: str | None
     """The zone in which the person says "yesterday"; UTC if absent."""
     deadline_ms: int | None
-    """How long it may take, in milliseconds; 2,000 if absent. What is at hand then is the answer.
+    """How long it may take, in milliseconds; 2,000 if absent. What was confirmed by then is the
+    answer.
     """
 
 
@@ -441,6 +447,14 @@ class UpdateMemory(TypedDict, total=False):
     valid_until: str | datetime | None
     session_id: str | None
     turn_ids: Sequence[str]
+    quotations: Sequence[str]
+    """What the user said, in their own words, in the session of `session_id`. An assistant needs
+    it to replace what the user stated; without it the change waits for the user.
+    """
+    keep_without_domain: bool
+    """The user's answer to `opt_in_needed`: keep this as a memory without a domain, although its
+    domain is not open. Counts only from the user.
+    """
     content: str | None
     summary: str | None
     detail: str | None
@@ -512,7 +526,15 @@ class VaultFile(TypedDict):
     content: str
 
 
-class VaultFiles(TypedDict):
+class VaultFilesOptions(TypedDict, total=False):
+    """What a `VaultFiles` may leave out."""
+    trust: bool
+    """For a sync: trust a base that this server did not sign for this user, and bring memories
+    back with the origins and consents it names. Counts only from a person.
+    """
+
+
+class VaultFiles(VaultFilesOptions):
     """The files of a vault as they now are in its folder."""
     files: Sequence[VaultFile]
     """Memories stand in `profile.md`, `procedures.md`, `active_context.md`, `proposals.md` and
@@ -622,6 +644,9 @@ class ListTurnsQuery(TypedDict, total=False):
     """Between 1 and 200; 50 if absent."""
     cursor: str
     """`next_cursor` of the page before."""
+    show_hidden: bool
+    """Also show what the user said about domains that are not open. Counts only from the user.
+    """
 
 
 class GetWindowQuery(TypedDict, total=False):
@@ -680,6 +705,10 @@ class ImportQuery(TypedDict, total=False):
     """What its person calls it, such as the name of the file."""
     dry_run: bool
     """Only say what would become of it."""
+    trust: bool
+    """Trust an export that this server did not sign for this user: keep its origins, consents,
+    policy and log. Counts only from a person; from a key it changes nothing.
+    """
 
 
 class ListUsersQuery(TypedDict, total=False):
@@ -688,6 +717,18 @@ class ListUsersQuery(TypedDict, total=False):
     """Between 1 and 200; 50 if absent."""
     cursor: str
     """`next_cursor` of the page before."""
+
+
+class ListSignInsQuery(TypedDict, total=False):
+    """What `list_sign_ins` can be asked for."""
+    user: str
+    """Only this user's. A person sees their own without it."""
+
+
+class EndSignInsQuery(TypedDict, total=False):
+    """What `end_sign_ins` can be asked for."""
+    user: str
+    """Only this user's. A person sees their own without it."""
 
 
 class ListDeliveriesQuery(TypedDict, total=False):

@@ -1,36 +1,62 @@
-//! What must never be kept, nor shown to a model: keys, passwords, card numbers.
+//! Finds what must never be stored nor shown to a model: keys, passwords, card numbers.
 //!
-//! Some secrets are told by their shape alone (see `shape`), others by the words around them (see
-//! `told`). Neither looks anything up. What only might be a secret, a digest or an order number,
-//! stays: a text full of holes helps nobody.
+//! Some secrets are recognised by their form alone: token formats with a published prefix (see
+//! `formats`) and other shapes (see `shape`). Others are recognised by the words around them (see
+//! `told`). Nothing is looked up. What only might be a secret, a digest or an order number, stays.
+//!
+//! Every function here takes time linear in its input. Texts are read in one spelling: invisible
+//! characters and compatibility forms do not hide a secret (see `plain`).
 
+mod card;
+mod formats;
 mod kind;
+mod plain;
+mod prefixed;
+mod seed;
 mod shape;
 mod told;
+mod vocabulary;
 
 use std::borrow::Cow;
 use std::ops::Range;
 
 pub use kind::SecretKind;
+use plain::PlainText;
 
 /// What stands in the place of a secret.
 pub const PLACEHOLDER: &str = "[secret]";
 
+/// A secret in a text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FoundSecret {
+    /// Its place in bytes.
+    pub range: Range<usize>,
+    pub kind: SecretKind,
+}
+
 /// The text with `[secret]` in the place of every secret.
 pub fn redact(text: &str) -> Cow<'_, str> {
-    let ranges = secrets(text);
-    if ranges.is_empty() {
-        return Cow::Borrowed(text);
+    match mask(text) {
+        Some(masked) => Cow::Owned(masked),
+        None => Cow::Borrowed(text),
+    }
+}
+
+/// The text with `[secret]` in the place of every secret; `None` if it holds none.
+pub fn mask(text: &str) -> Option<String> {
+    let secrets = find_secrets(text);
+    if secrets.is_empty() {
+        return None;
     }
     let mut out = String::with_capacity(text.len());
     let mut end = 0;
-    for range in ranges {
+    for FoundSecret { range, .. } in secrets {
         out.push_str(&text[end..range.start]);
         out.push_str(PLACEHOLDER);
         end = range.end;
     }
     out.push_str(&text[end..]);
-    Cow::Owned(out)
+    Some(out)
 }
 
 pub fn has_secret(text: &str) -> bool {
@@ -39,32 +65,48 @@ pub fn has_secret(text: &str) -> bool {
 
 /// The kind of the first secret in a text, for messages that say why the text was rejected.
 pub fn find_secret(text: &str) -> Option<SecretKind> {
-    let range = secrets(text).into_iter().next()?;
-    Some(kind::kind_of(&text[..range.start], &text[range]))
+    find_secrets(text).first().map(|found| found.kind)
 }
 
-/// The text with `[secret]` in the place of every secret; `None` if it holds none.
-pub fn mask(text: &str) -> Option<String> {
-    match redact(text) {
-        Cow::Borrowed(_) => None,
-        Cow::Owned(masked) => Some(masked),
-    }
-}
-
-/// Where the secrets stand, in order and apart from each other.
-fn secrets(text: &str) -> Vec<Range<usize>> {
-    let mut found = shape::find(text);
-    found.extend(told::find(text));
-    found.retain(|range| !range.is_empty() && !text[range.clone()].contains(PLACEHOLDER));
-    found.sort_by_key(|range| (range.start, range.end));
-    let mut apart: Vec<Range<usize>> = Vec::with_capacity(found.len());
-    for range in found {
+/// The secrets of a text, in order and apart from each other.
+pub fn find_secrets(text: &str) -> Vec<FoundSecret> {
+    let plain = PlainText::new(text);
+    let read = plain.as_str();
+    let mut found = prefixed::find(read);
+    found.extend(shape::find(read));
+    let by_form = found.len();
+    found.extend(told::find(read));
+    // Many stretches may overlap, so the text is searched for placeholders only once.
+    let placeholders: Vec<usize> = read.match_indices(PLACEHOLDER).map(|(at, _)| at).collect();
+    let holds_placeholder = |range: &Range<usize>| {
+        let next = placeholders.partition_point(|at| *at < range.start);
+        placeholders.get(next).is_some_and(|at| at + PLACEHOLDER.len() <= range.end)
+    };
+    let mut ranked: Vec<(usize, FoundSecret)> = found
+        .into_iter()
+        .enumerate()
+        .filter(|(_, found)| !found.range.is_empty() && !holds_placeholder(&found.range))
+        // One character of the source may have become several, so places are compared there.
+        .map(|(rank, found)| {
+            let range = plain.source_range(found.range);
+            (rank, FoundSecret { range, kind: found.kind })
+        })
+        .collect();
+    ranked.sort_by_key(|(rank, found)| (found.range.start, *rank));
+    let mut apart: Vec<(usize, FoundSecret)> = Vec::with_capacity(ranked.len());
+    for (rank, next) in ranked {
         match apart.last_mut() {
-            Some(last) if range.start <= last.end => last.end = last.end.max(range.end),
-            _ => apart.push(range),
+            Some((held, last)) if next.range.start <= last.range.end => {
+                last.range.end = last.range.end.max(next.range.end);
+                // A kind that the form names is more exact than one that the words name.
+                if *held >= by_form && rank < by_form {
+                    (*held, last.kind) = (rank, next.kind);
+                }
+            }
+            _ => apart.push((rank, next)),
         }
     }
-    apart
+    apart.into_iter().map(|(_, found)| found).collect()
 }
 
 /// A stretch without spaces, quotation marks or brackets.
@@ -95,12 +137,42 @@ fn runs(text: &str) -> impl Iterator<Item = Run<'_>> {
     })
 }
 
+/// The beginning of a text, at most so many bytes: enough to judge a long word by.
+fn head(text: &str, bytes: usize) -> &str {
+    &text[..text.floor_char_boundary(bytes)]
+}
+
 /// Whether a word mixes what ordinary words do not: letters with digits, or marks inside.
 fn is_mixed(text: &str) -> bool {
     let letter = text.chars().any(char::is_alphabetic);
     let digit = text.chars().any(|c| c.is_ascii_digit());
     let mark = text.chars().any(|c| "!@#$%^&*_+=?~/".contains(c));
     (letter && digit) || (mark && text.chars().count() >= 5)
+}
+
+/// Whether a value stands for a secret and is none: `<password>`, `${TOKEN}`, `xxxxxx`, `your-key`.
+fn is_placeholder(value: &str) -> bool {
+    const WORDS: &[&str] = &["your", "YOUR", "xxxx", "XXXX", "example", "placeholder", "redacted"];
+    let value = head(value, 256);
+    let variable = value.strip_prefix('$').is_some_and(|name| {
+        name.starts_with(['{', '(']) || name.bytes().all(|b| b.is_ascii_uppercase() || b == b'_')
+    });
+    let wrapped = [('<', '>'), ('{', '}'), ('%', '%'), ('*', '*'), ('[', ']')]
+        .iter()
+        .any(|(open, close)| value.starts_with(*open) && value.ends_with(*close));
+    let filler = WORDS.iter().any(|word| value.contains(word));
+    variable || wrapped || filler || longest_repeat(value) >= 10
+}
+
+/// How often one character is repeated in a row, at most.
+fn longest_repeat(text: &str) -> usize {
+    let (mut last, mut count, mut most) = (None, 0, 0);
+    for c in text.chars() {
+        count = if Some(c) == last { count + 1 } else { 1 };
+        last = Some(c);
+        most = most.max(count);
+    }
+    most
 }
 
 #[cfg(test)]

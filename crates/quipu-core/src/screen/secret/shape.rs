@@ -1,319 +1,418 @@
-//! Secrets that are told by their shape, wherever they stand.
-
-use std::ops::Range;
+//! Secrets that are recognised by a form other than a prefix: web tokens, passwords in addresses,
+//! webhooks, private keys, values under a telling name, card numbers.
 
 use super::told::is_random;
-use super::{Run, runs};
+use super::{FoundSecret, Run, SecretKind, head, is_placeholder, runs};
 
-/// How known keys begin, and how long such a key is at least.
-#[rustfmt::skip]
-const BEGINNINGS: &[(&str, usize)] = &[
-    ("sk-", 20), ("sk_live_", 16), ("sk_test_", 16), ("rk_live_", 16), ("pk_live_", 16), ("whsec_", 20),
-    ("ghp_", 20), ("gho_", 20), ("ghu_", 20), ("ghs_", 20), ("ghr_", 20), ("github_pat_", 24),
-    ("xoxb-", 16), ("xoxa-", 16), ("xoxp-", 16), ("xoxr-", 16), ("xoxs-", 16), ("xapp-", 16),
-    ("AKIA", 20), ("ASIA", 20), ("AIza", 30), ("ya29.", 20), ("GOCSPX-", 20), ("glpat-", 16), ("gldt-", 16),
-    ("npm_", 20), ("pypi-", 20), ("hf_", 16), ("qp_live_", 20), ("qp_user_", 20), ("dop_v1_", 20),
-    ("shpat_", 16), ("shpss_", 16), ("SG.", 20), ("key-", 32), ("EAACEdEose0cBA", 20), ("sq0atp-", 16),
-    ("sq0csp-", 16), ("lin_api_", 16), ("secret_", 32), ("ntn_", 20), ("dckr_pat_", 16), ("pat_", 30),
-    ("gsk_", 20), ("r8_", 20), ("nvapi-", 20), ("xai-", 20), ("tvly-", 16), ("pplx-", 20), ("fly_", 24), ("vercel_", 20),
-    ("rubygems_", 20), ("figd_", 20), ("dapi", 32), ("hvs.", 20), ("hvb.", 20), ("AGE-SECRET-KEY-", 20),
-    ("sbp_", 20), ("sntrys_", 20), ("atlasv1.", 20), ("doo_v1_", 20), ("phc_", 24), ("phx_", 24), ("re_", 24),
-    ("discord_", 30), ("sgp_", 20), ("glsa_", 20), ("glc_", 20), ("dp.pt.", 20), ("dp.st.", 20), ("CFPAT-", 20), ("PMAK-", 20), ("sl.", 40), ("pul-", 30), ("sk_", 32), ("NRAK-", 20), ("access_token_", 20), ("EAA", 60), ("ATATT3", 24), ("ATCTT3", 24), ("AC", 34), ("SK", 34), ("rnd_", 20), ("hapikey-", 20), ("bkua_", 20), ("xoxe", 16), ("sdk-", 30), ("api-", 32), ("eu01xx", 30), ("mfa.", 40),
-    ("xprv", 40), ("cio", 32), ("ops_ey", 24), ("tskey-", 16), ("sshpass", 40),
-];
+/// How long an address or a value is, as far as it is read, in bytes.
+const READ_BYTES: usize = 512;
 
-pub(super) fn find(text: &str) -> Vec<Range<usize>> {
-    let mut found: Vec<_> = runs(text).flat_map(|run| in_run(run)).collect();
+/// The longest word that is compared with the forms of keys, in bytes.
+const ATOM_BYTES: usize = 512;
+
+/// The longest private key, in bytes.
+const KEY_BYTES: usize = 16_384;
+
+pub(super) fn find(text: &str) -> Vec<FoundSecret> {
+    let mut found = atoms(text);
+    found.extend(passwords_in_addresses(text));
+    found.extend(runs(text).filter_map(webhook));
+    found.extend(assigned_values(text));
+    found.extend(terraform_tokens(text));
+    found.extend(kubernetes_values(text));
     found.extend(private_keys(text));
     found.extend(putty_keys(text));
-    found.extend(numbers(text));
+    found.extend(super::card::find(text));
     found
 }
 
-fn in_run(run: Run<'_>) -> Vec<Range<usize>> {
+fn secret(start: usize, end: usize, kind: SecretKind) -> FoundSecret {
+    FoundSecret { range: start..end, kind }
+}
+
+/// Secrets among the words of letters, digits and `_-.~`.
+fn atoms(text: &str) -> Vec<FoundSecret> {
+    let inside = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.' | '~');
     let mut found = Vec::new();
-    // A key may follow the name it is given to, or stand inside an address.
-    let starts = run.text.char_indices().map(|(at, _)| at).filter(|at| {
-        *at == 0 || run.text[..*at].ends_with(['=', ':', '/', '?', '&', '@', '#', ','])
-    });
-    for at in starts {
-        let token = &run.text[at..];
-        let end = token.find(|c: char| !(c.is_ascii_alphanumeric() || "_-.~+/=:".contains(c)));
-        let token = &token[..end.unwrap_or(token.len())];
-        if is_key(token)
-            || is_web_token(token)
-            || is_product_key(token)
-            || is_bot_token(token)
-            || is_coin_key(token)
-        {
-            found.push(run.start + at..run.start + at + token.len());
+    let mut at = 0;
+    for piece in text.split_inclusive(|c: char| !inside(c)) {
+        let word = piece.trim_end_matches(|c: char| !inside(c));
+        let atom = word.trim_end_matches(['.', '-']);
+        let start = at;
+        at += piece.len();
+        if atom.len() < 20 {
+            found.extend(numbered_token(text, start, atom));
+            continue;
+        }
+        if is_web_token(atom) {
+            found.push(secret(start, start + atom.len(), SecretKind::JWT));
+        } else if atom.len() <= ATOM_BYTES {
+            let behind = &text[start + atom.len()..];
+            if let Some((kind, more)) = structured(atom, behind) {
+                found.push(secret(start, start + atom.len() + more, kind));
+            }
         }
     }
-    found.extend(password_in_address(run));
-    found.extend(last_of_hook(run));
-    found.extend(given_values(run));
     found
 }
 
-fn is_key(token: &str) -> bool {
-    BEGINNINGS.iter().any(|(begin, least)| {
-        token.len() >= *least
-            && token.strip_prefix(begin).is_some_and(|rest| {
-                // A word with dashes is a name; a key has digits or capitals amid small letters.
-                let digit = rest.bytes().any(|b| b.is_ascii_digit());
-                let both = rest.bytes().any(|b| b.is_ascii_uppercase())
-                    && rest.bytes().any(|b| b.is_ascii_lowercase());
-                (digit || both) && rest.bytes().filter(u8::is_ascii_alphanumeric).count() >= 10
-            })
-    })
+/// Parts of base64 with a dot between; one of them begins as any JSON object does.
+fn is_web_token(atom: &str) -> bool {
+    let spaced = atom.starts_with("ey") && atom.contains(".ey") && atom.len() >= 40;
+    let dense = atom.starts_with("eyJ") || atom.contains(".eyJ");
+    atom.len() >= 30 && atom.contains('.') && (dense || spaced)
 }
 
-/// Three parts of base64 with a dot between; the first begins as any JSON object does.
-fn is_web_token(token: &str) -> bool {
-    (token.starts_with("eyJ") || token.contains(".eyJ"))
-        && token.len() >= 30
-        && token.matches('.').count() >= 1
+/// Terraform's tokens have their mark in the middle.
+fn terraform_tokens(text: &str) -> Vec<FoundSecret> {
+    const MARK: &str = ".atlasv1.";
+    let is_id = |b: &&u8| b.is_ascii_alphanumeric();
+    let is_key = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_' | b'=');
+    let tokens = text.match_indices(MARK).filter_map(|(at, _)| {
+        let id = text.as_bytes()[..at].iter().rev().take(20).take_while(is_id).count();
+        let key = leading(&text[at + MARK.len()..], is_key);
+        let end = at + MARK.len() + key;
+        (id >= 10 && key >= 40).then(|| secret(at - id, end, SecretKind::new("a Terraform token")))
+    });
+    tokens.collect()
+}
+
+/// The values of a Kubernetes secret in YAML: base64 behind the names under `data`.
+fn kubernetes_values(text: &str) -> Vec<FoundSecret> {
+    let is_kind = |line: &str| {
+        let (name, value) = line.split_once(':').unwrap_or_default();
+        name.trim() == "kind"
+            && value.trim().trim_matches(['"', '\'']).eq_ignore_ascii_case("secret")
+    };
+    if !text.lines().any(is_kind) {
+        return Vec::new();
+    }
+    let (mut found, mut at) = (Vec::new(), 0);
+    for line in text.split_inclusive('\n') {
+        let start = at;
+        at += line.len();
+        let Some((name, rest)) = line.split_once(": ") else { continue };
+        let value = rest.trim().trim_matches(['"', '\'']);
+        let encoded = value.bytes().all(|b| b.is_ascii_alphanumeric() || b"+/=".contains(&b));
+        let offset = line.len() - rest.len() + rest.find(value).unwrap_or(0);
+        let nested = name.starts_with([' ', '\t']) && !matches!(name.trim(), "name" | "namespace");
+        if nested && encoded && value.len() >= 8 && value.len().is_multiple_of(4) {
+            let start = start + offset;
+            found.push(secret(start, start + value.len(), SecretKind::new("a Kubernetes secret")));
+        }
+    }
+    found
+}
+
+/// The kind of a word that has the structure of a key, and how many bytes behind it belong to it.
+fn structured(atom: &str, behind: &str) -> Option<(SecretKind, usize)> {
+    let kind = |name: &'static str| Some((SecretKind::new(name), 0));
+    let parts: Vec<&str> = atom.split('.').collect();
+    if let ["SG", id, key] = parts[..]
+        && (16..=32).contains(&id.len())
+        && (16..=64).contains(&key.len())
+    {
+        return kind("a SendGrid API key");
+    }
+    if let [id, key, account, _] = parts[..]
+        && ["sc_", "ext_", "scauth_", "authress_"].iter().any(|prefix| id.starts_with(prefix))
+        && (4..=6).contains(&key.len())
+        && (account.starts_with("acc_") || account.starts_with("acc-"))
+    {
+        let more = leading(behind, |b| b.is_ascii_alphanumeric() || b"+/_=-".contains(&b));
+        return Some((SecretKind::new("an Authress access key"), more));
+    }
+    if let [base, hex] = parts[..]
+        && base.len() == 17
+        && base.starts_with("pat")
+        && hex.len() == 64
+        && is_hex(hex)
+    {
+        return kind("an Airtable token");
+    }
+    if let ["pat" | "sat", account, hex, key] = parts[..]
+        && account.len() == 22
+        && (20..=24).contains(&hex.len())
+        && key.len() == 20
+    {
+        return kind("a Harness API key");
+    }
+    if let [id, time, mac] = parts[..]
+        && (23..=28).contains(&id.len())
+        && (6..=7).contains(&time.len())
+        && (27..=40).contains(&mac.len())
+        && is_two_cased(mac)
+    {
+        return kind("a Discord bot token");
+    }
+    if atom
+        .get(3..6)
+        .is_some_and(|mark| mark.ends_with("Q~") && mark.as_bytes()[0].is_ascii_digit())
+        && (37..=41).contains(&atom.len())
+    {
+        return kind("an Azure client secret");
+    }
+    let dashed: Vec<&str> = atom.split('-').collect();
+    if let [key, centre] = dashed[..]
+        && key.len() == 32
+        && is_hex(key)
+        && centre.len() <= 4
+        && centre.strip_prefix("us").is_some_and(|n| n.bytes().all(|b| b.is_ascii_digit()))
+        && centre.len() > 2
+    {
+        return kind("a Mailchimp API key");
+    }
+    if let [a, b, c] = dashed[..]
+        && (a.len(), b.len(), c.len()) == (32, 8, 8)
+        && dashed.iter().all(|part| is_hex(part))
+    {
+        return kind("a Mailgun key");
+    }
+    if atom.len() == 36 && dashed.len() == 5 && behind.starts_with(":fx") {
+        return Some((SecretKind::new("a DeepL API key"), 3));
+    }
+    if let Some(rest) = atom.strip_suffix("_mmk")
+        && rest.split('_').map(str::len).eq([6, 29])
+    {
+        return kind("a MaxMind licence key");
+    }
+    if atom.len() == 40 && atom.ends_with("NRAL") && is_hex(&atom[..32]) {
+        return kind("a New Relic licence key");
+    }
+    if atom.len() == 50 && atom.contains("msh") && atom.contains("jsn") && is_random(atom) {
+        return kind("a RapidAPI key");
+    }
+    if atom.len() == 24 && is_hex(atom) {
+        let key = behind.strip_prefix(':').map(|key| leading(key, is_hex_byte));
+        if key == Some(64) {
+            return Some((SecretKind::new("a Ghost admin API key"), 65));
+        }
+    }
+    if is_product_key(&dashed) {
+        return Some((SecretKind::LICENCE, 0));
+    }
+    (is_wallet_key(atom)).then_some((SecretKind::WALLET_KEY, 0))
+}
+
+fn is_hex_byte(b: u8) -> bool {
+    b.is_ascii_hexdigit()
+}
+
+fn is_hex(text: &str) -> bool {
+    text.bytes().all(is_hex_byte)
+}
+
+/// How many bytes a text begins with that are of one kind, as far as a key can be long.
+fn leading(text: &str, is: fn(u8) -> bool) -> usize {
+    text.bytes().take(READ_BYTES).take_while(|b| is(*b)).count()
+}
+
+fn is_two_cased(text: &str) -> bool {
+    text.bytes().any(|b| b.is_ascii_uppercase()) && text.bytes().any(|b| b.is_ascii_lowercase())
+}
+
+/// A number, a mark and a random key, as Telegram (colon) and Facebook (bar) give them out.
+fn numbered_token(text: &str, start: usize, atom: &str) -> Option<FoundSecret> {
+    // In an address the number follows the word "bot".
+    let number = atom.strip_prefix("bot").unwrap_or(atom);
+    if number.len() < 8 || !number.bytes().all(|b| b.is_ascii_digit()) {
+        return None;
+    }
+    let end = start + atom.len();
+    let (mark, name) = match text.as_bytes().get(end) {
+        Some(b':') if number.len() <= 12 => (1, "a bot token"),
+        Some(b'|' | b'%') if (15..=17).contains(&number.len()) => (1, "a Facebook app token"),
+        _ => return None,
+    };
+    let key = &text[end + mark..];
+    let length = leading(key, |b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-'));
+    let key = &key[..length];
+    let digits = key.bytes().filter(u8::is_ascii_digit).count();
+    let fits = (26..=60).contains(&length) && (is_two_cased(key) || digits >= 3) && is_random(key);
+    fits.then(|| secret(end - number.len(), end + mark + length, SecretKind::new(name)))
+}
+
+/// Groups of capitals and digits with dashes between, as licences are given out.
+fn is_product_key(groups: &[&str]) -> bool {
+    let alike = groups.iter().all(|group| {
+        (4..=8).contains(&group.len())
+            && group.len() == groups[0].len()
+            && group.bytes().all(|b| b.is_ascii_uppercase() || b.is_ascii_digit())
+    });
+    let count = |is: fn(&u8) -> bool| groups.iter().flat_map(|g| g.bytes()).filter(is).count();
+    let digits = count(u8::is_ascii_digit);
+    let letters = count(u8::is_ascii_uppercase);
+    alike && (4..=8).contains(&groups.len()) && digits >= 2 && letters >= 4
+}
+
+/// A private key as wallets write it: base58 with a version letter in front, or Stellar's base32.
+fn is_wallet_key(atom: &str) -> bool {
+    let base58 = |b: u8| b.is_ascii_alphanumeric() && !b"0OIl".contains(&b);
+    let bitcoin = (51..=52).contains(&atom.len())
+        && atom.starts_with(['5', 'K', 'L'])
+        && atom.bytes().all(base58)
+        && is_two_cased(atom)
+        && atom.bytes().any(|b| b.is_ascii_digit());
+    let stellar = atom.len() == 56
+        && atom.starts_with('S')
+        && atom.bytes().all(|b| b.is_ascii_uppercase() || (b'2'..=b'7').contains(&b))
+        && atom.bytes().any(|b| b.is_ascii_digit());
+    bitcoin || stellar
 }
 
 /// `scheme://name:password@host`: the password only.
-fn password_in_address(run: Run<'_>) -> Option<Range<usize>> {
-    let from = run.text.find("://")? + 3;
-    let host = run.text[from..].rfind('@')? + from;
-    let colon = run.text[from..host].find(':')? + from + 1;
-    let before_path = !run.text[from..colon].contains('/');
-    (before_path && host > colon).then(|| run.start + colon..run.start + host)
+fn passwords_in_addresses(text: &str) -> Vec<FoundSecret> {
+    text.match_indices("://").filter_map(|(at, mark)| password_in(text, at + mark.len())).collect()
 }
 
-/// The address of a hook is a secret: whoever knows it may write. What is drawn at random in it goes.
-fn last_of_hook(run: Run<'_>) -> Option<Range<usize>> {
-    let lower = run.text.to_ascii_lowercase();
-    let from = lower.find("://").map_or(0, |at| at + 3);
-    if !lower[from..].contains("hook") || !lower[from..].contains('/') {
-        return None;
-    }
-    let path = from + run.text[from..].find('/')? + 1;
-    let mut at = path;
-    for part in run.text[path..].split(['/', '?', '&', '=']) {
+fn password_in(text: &str, start: usize) -> Option<FoundSecret> {
+    let ends = |c: char| c.is_whitespace() || matches!(c, '"' | '\'' | '`' | '“' | '”' | '，');
+    let address = head(&text[start..], READ_BYTES);
+    // The next address is read on its own.
+    let address = &address[..address.find("://").unwrap_or(address.len())];
+    let address = &address[..address.find(ends).unwrap_or(address.len())];
+    let colon =
+        address.find(['/', '?', '#', '@', ':']).filter(|at| address[*at..].starts_with(':'))?;
+    let rest = &address[colon + 1..];
+    let path = rest.find('/').unwrap_or(rest.len());
+    // A password may hold a slash; a port is followed by one.
+    let host = rest[..path].rfind('@').or_else(|| {
+        let port = rest[..path].bytes().all(|b| b.is_ascii_digit());
+        rest.rfind('@').filter(|_| !port)
+    })?;
+    let password = &rest[..host];
+    let real = !password.is_empty() && !is_placeholder(password);
+    let from = start + colon + 1;
+    real.then(|| secret(from, from + host, SecretKind::new("a password in an address")))
+}
+
+/// The address of a webhook: who knows it may write. Masked from its first random part on.
+fn webhook(run: Run<'_>) -> Option<FoundSecret> {
+    let address = head(run.text, READ_BYTES);
+    let slash = address.find('/')?;
+    let lower = address.to_ascii_lowercase();
+    let hook = ["hook", "maker.ifttt.com/", "dingtalk.com/robot", "googleapis.com/v1/spaces"]
+        .iter()
+        .find_map(|mark| lower.find(mark))?;
+    let from = slash.max(hook);
+    let mut at = from;
+    for part in address[from..].split(['/', '?', '&', '=', '@']) {
         let small = part.bytes().filter(u8::is_ascii_lowercase).count();
         let large = part.bytes().filter(u8::is_ascii_uppercase).count();
         if part.len() >= 16 && (is_random(part) || (small >= 4 && large >= 4)) {
-            return Some(run.start + at..run.start + run.text.len());
+            return Some(secret(run.start + at, run.range().end, SecretKind::WEBHOOK));
         }
         at += part.len() + 1;
     }
     None
 }
 
+/// Names of values that only secrets have, as the last part of a name.
+#[rustfmt::skip]
+const VALUE_NAMES: &[&str] = &[
+    "session", "sessionid", "sessid", "phpsessid", "jsessionid", "sid", "token", "auth", "sig",
+    "signature", "key", "apikey", "api_key", "access_token", "refresh_token", "id_token", "secret",
+    "client_secret", "password", "passwd", "pwd", "pass", "code_verifier", "jwt", "authtoken", "sas",
+    "license", "licence", "privatekey", "presharedkey", "csrftoken", "sso", "accountkey",
+    "sharedaccesskey", "sharedaccesssignature", "authkey", "appkey", "app_secret", "credential",
+];
+#[rustfmt::skip]
+const VALUE_ENDINGS: &[&str] = &[
+    "_token", "_secret", "_key", "_password", "_pass", "_pwd", "session", "_sid", "apikey",
+    "secretkey", "accesskey", "authtoken", "accesstoken", "clientsecret", "_pat",
+];
+
 /// `session=...`, `sig=...`: values under a name that only secrets have.
-fn given_values(run: Run<'_>) -> Vec<Range<usize>> {
-    const NAMES: &[&str] = &[
-        "session",
-        "sessionid",
-        "sessid",
-        "phpsessid",
-        "jsessionid",
-        "sid",
-        "token",
-        "auth",
-        "sig",
-        "signature",
-        "key",
-        "apikey",
-        "api_key",
-        "access_token",
-        "refresh_token",
-        "id_token",
-        "secret",
-        "client_secret",
-        "password",
-        "passwd",
-        "pwd",
-        "pass",
-        "code_verifier",
-        "jwt",
-        "authtoken",
-        "sas",
-        "license",
-        "licence",
-        "privatekey",
-        "presharedkey",
-        "csrftoken",
-        "sso",
-    ];
-    let mut found = Vec::new();
-    for (at, _) in run.text.match_indices('=') {
-        let name = run.text[..at].rsplit(['&', '?', ';', '/', '#']).next().unwrap_or("");
-        let name = name.rsplit(['.', '-', ':']).next().unwrap_or(name).trim_start_matches('_');
-        let name = name.to_ascii_lowercase();
-        let known = NAMES.contains(&name.as_str())
-            || ["_token", "_secret", "_key", "_password", "_pass", "_pwd", "session", "_sid"]
-                .iter()
-                .any(|end| name.ends_with(end));
-        let value = &run.text[at + 1..];
-        let value = &value[..value.find(['&', ';', '#']).unwrap_or(value.len())];
-        if known && is_random(value) {
-            found.push(run.start + at + 1..run.start + at + 1 + value.len());
-        }
-    }
-    found
-}
-
-/// Groups of capitals and digits with dashes between, as licences are given out.
-fn is_product_key(token: &str) -> bool {
-    let groups: Vec<&str> = token.split('-').collect();
-    let alike = groups.iter().all(|group| {
-        (4..=8).contains(&group.len())
-            && group.len() == groups[0].len()
-            && group.bytes().all(|b| b.is_ascii_uppercase() || b.is_ascii_digit())
-    });
-    let digits = token.bytes().filter(u8::is_ascii_digit).count();
-    let letters = token.bytes().filter(u8::is_ascii_uppercase).count();
-    alike && groups.len() >= 4 && digits >= 2 && letters >= 4
-}
-
-/// A coin's private key as wallets write it: one of three letters, and fifty that cannot be mistaken.
-fn is_coin_key(token: &str) -> bool {
-    (51..=52).contains(&token.len())
-        && token.starts_with(['5', 'K', 'L'])
-        && token.bytes().all(|b| b.is_ascii_alphanumeric() && !b"0OIl".contains(&b))
-}
-
-/// `123456789:` and thirty-odd letters, as bots are given.
-fn is_bot_token(token: &str) -> bool {
-    token.split_once(':').is_some_and(|(number, rest)| {
-        (8..=12).contains(&number.len())
-            && number.bytes().all(|b| b.is_ascii_digit())
-            && rest.len() >= 30
-            && is_random(rest)
-    })
-}
-
-/// A key as one common program for Windows writes it: everything behind its private lines.
-fn putty_keys(text: &str) -> Option<Range<usize>> {
-    let start = text.find("PuTTY-User-Key-File")?;
-    let private = text[start..].find("Private-Lines")? + start;
-    let end = text[private..].find("\n\n").map_or(text.len(), |end| end + private);
-    Some(private..end)
-}
-
-/// From "BEGIN ... PRIVATE KEY" to its end, or to the end of the text.
-fn private_keys(text: &str) -> Vec<Range<usize>> {
-    const BEGIN: &str = "-----BEGIN ";
-    let mut found = Vec::new();
-    let mut from = 0;
-    while let Some(at) = text[from..].find(BEGIN).map(|at| at + from) {
-        let label: String = text[at + BEGIN.len()..].chars().take(40).collect();
-        from = at + BEGIN.len();
-        if !label.contains("PRIVATE KEY") {
-            continue;
-        }
-        let end = text[from..].find("-----END ").map(|end| end + from + 9);
-        let end = end.and_then(|end| Some(text[end..].find("-----")? + end + 5));
-        from = end.unwrap_or(text.len());
-        found.push(at..from);
-    }
-    found
-}
-
-/// Card numbers and bank account numbers, with or without spaces.
-fn numbers(text: &str) -> Vec<Range<usize>> {
+fn assigned_values(text: &str) -> Vec<FoundSecret> {
     let mut found = Vec::new();
     let mut next = 0;
-    for (at, c) in text.char_indices() {
-        let before = text[..at].chars().next_back();
-        let inside = before.is_some_and(|b| b.is_alphanumeric() || b == '+');
-        if at < next || inside || !c.is_ascii_alphanumeric() {
+    for (at, _) in text.match_indices('=') {
+        if at < next {
             continue;
         }
-        let number = if c.is_ascii_digit() { card(&text[at..]) } else { account(&text[at..]) };
-        if let Some(length) = number {
-            next = at + length;
-            found.push(at..next);
+        let word = |b: &u8| b.is_ascii_alphanumeric() || *b == b'_';
+        let name = text.as_bytes()[..at].iter().rev().take(64).take_while(|b| word(b)).count();
+        let name = text[at - name..at].trim_start_matches('_').to_ascii_lowercase();
+        let known = VALUE_NAMES.contains(&name.as_str())
+            || VALUE_ENDINGS.iter().any(|end| name.ends_with(end));
+        if !known {
+            continue;
+        }
+        let value = value_at(&text[at + 1..]);
+        if is_random(value) && !is_placeholder(value) {
+            next = at + 1 + value.len();
+            found.push(secret(at + 1, next, SecretKind::API_KEY));
         }
     }
     found
 }
 
-/// The length of a card number that the text begins with.
-fn card(text: &str) -> Option<usize> {
-    let (mut digits, mut end, mut gap) = (Vec::new(), 0, false);
-    for (at, c) in text.char_indices() {
-        match c.to_digit(10) {
-            Some(digit) => {
-                digits.push(digit);
-                end = at + 1;
-                gap = false;
-            }
-            None if matches!(c, ' ' | '-' | '.' | '\u{a0}') && !gap => gap = true,
-            None => break,
-        }
-        if digits.len() > 19 {
-            return None;
-        }
-    }
-    let follows_word = text[end..].starts_with(char::is_alphabetic);
-    (!follows_word && is_card(&digits)).then_some(end)
-}
-
-fn is_card(digits: &[u32]) -> bool {
-    let head = |n: usize| digits.iter().take(n).fold(0, |sum, digit| sum * 10 + digit);
-    let known = match digits.len() {
-        13 | 19 => head(1) == 4 || (digits.len() == 19 && head(1) == 6),
-        14 => matches!(head(2), 30 | 36 | 38 | 39),
-        15 => matches!(head(2), 34 | 37),
-        16 => {
-            head(1) == 4
-                || (51..=55).contains(&head(2))
-                || (2221..=2720).contains(&head(4))
-                || matches!(head(2), 35 | 60 | 62 | 64 | 65)
-        }
-        _ => false,
-    };
-    let sum: u32 = digits.iter().rev().enumerate().fold(0, |sum, (at, digit)| {
-        let doubled = if at % 2 == 1 { digit * 2 } else { *digit };
-        sum + if doubled > 9 { doubled - 9 } else { doubled }
+/// The value a text begins with: up to a separator, or to a `=` that assigns the next one.
+fn value_at(text: &str) -> &str {
+    let value = head(text, READ_BYTES);
+    let assigns = |at: usize| value[at + 1..].starts_with(|c: char| c.is_ascii_alphanumeric());
+    let end = value.char_indices().find(|(at, c)| {
+        let closes = c.is_whitespace() || "&;#\"'`<>,()[]{}|\\".contains(*c);
+        closes || (*c == '=' && assigns(*at))
     });
-    known && sum.is_multiple_of(10) && digits.iter().any(|digit| *digit != digits[0])
+    &value[..end.map_or(value.len(), |(at, _)| at)]
 }
 
-/// The length of an IBAN that the text begins with.
-fn account(text: &str) -> Option<usize> {
-    let (mut code, mut end, mut best) = (String::new(), 0, None);
-    let mut gap = false;
-    for (at, c) in text.char_indices() {
-        if c.is_ascii_alphanumeric() {
-            code.push(c.to_ascii_uppercase());
-            end = at + 1;
-            gap = false;
-        } else if matches!(c, ' ' | '-' | '\u{a0}') && !gap {
-            gap = true;
-        } else {
+/// A key as PuTTY writes it: everything behind its private lines.
+fn putty_keys(text: &str) -> Vec<FoundSecret> {
+    let mut found = Vec::new();
+    let mut from = 0;
+    while let Some(start) = text[from..].find("PuTTY-User-Key-File").map(|at| at + from) {
+        let Some(private) = text[start..].find("Private-Lines").map(|at| at + start) else { break };
+        from = text[private..].find("\n\n").map_or(text.len(), |end| end + private);
+        found.push(secret(private, from, SecretKind::PRIVATE_KEY));
+    }
+    found
+}
+
+/// From "BEGIN ... PRIVATE KEY" to its end; to the last line of base64 if the end was cut off.
+fn private_keys(text: &str) -> Vec<FoundSecret> {
+    const BEGIN: &str = "-----BEGIN ";
+    const END: &str = "-----END ";
+    let mut found = Vec::new();
+    let mut from = 0;
+    // Where the next end stands: searched for once, and again only behind the last one.
+    let mut end_at = text.find(END);
+    while let Some(at) = text[from..].find(BEGIN).map(|at| at + from) {
+        from = at + BEGIN.len();
+        if !head(&text[from..], 48).contains("PRIVATE KEY") {
+            continue;
+        }
+        if end_at.is_some_and(|end| end < from) {
+            end_at = text[from..].find(END).map(|end| end + from);
+        }
+        let closed = end_at.filter(|end| end - from <= KEY_BYTES).map(|end| {
+            let label = end + END.len();
+            let close = head(&text[label..], 64).find("-----").map(|close| label + close + 5);
+            close.unwrap_or(label)
+        });
+        let Some(end) = closed.or_else(|| end_of_base64(text, from)) else { continue };
+        found.push(secret(at, end, SecretKind::PRIVATE_KEY));
+        from = end;
+    }
+    found
+}
+
+/// Where the lines of base64 end that follow a label; `None` if there are none.
+fn end_of_base64(text: &str, from: usize) -> Option<usize> {
+    let label = head(&text[from..], 48).find("-----").map(|close| from + close + 5)?;
+    let (mut at, mut end) = (label, None);
+    for line in text[label..].split_inclusive('\n') {
+        let own = line.trim();
+        let encoded = own.bytes().all(|b| b.is_ascii_alphanumeric() || b"+/=\\".contains(&b));
+        let header = own.contains(": ") && !own.starts_with('-');
+        if !own.is_empty() && (own.len() < 16 || !encoded) && !header {
             break;
         }
-        if (code.len() == 2 && !code.bytes().all(|b| b.is_ascii_uppercase()))
-            || (code.len() == 4 && !code[2..].bytes().all(|b| b.is_ascii_digit()))
-            || code.len() > 34
-        {
-            break;
-        }
-        let ends = !text[end..].starts_with(|c: char| c.is_ascii_alphanumeric());
-        // Words with a number among them may add up by chance; an account is mostly digits.
-        let digits = code.bytes().filter(u8::is_ascii_digit).count();
-        if code.len() >= 15 && digits >= 10 && ends && remainder(&code) == 1 {
-            best = Some(end);
+        at += line.len();
+        if own.len() >= 16 && encoded {
+            end = Some(at - (line.len() - line.trim_end().len()));
         }
     }
-    best
-}
-
-/// The number of an IBAN modulo 97, read from its fifth place on and its first four last.
-fn remainder(code: &str) -> u32 {
-    let (head, tail) = code.split_at(4);
-    tail.bytes().chain(head.bytes()).fold(0, |rest, byte| {
-        if byte.is_ascii_digit() {
-            (rest * 10 + u32::from(byte - b'0')) % 97
-        } else {
-            (rest * 100 + u32::from(byte - b'A') + 10) % 97
-        }
-    })
+    end
 }

@@ -1,6 +1,7 @@
 //! Examples of secrets in several languages, and of what only looks like one.
 
-use super::{has_secret, redact};
+use super::formats::{AMBIGUOUS, Chars, DISTINCT, TokenFormat};
+use super::{find_secret, has_secret, mask, redact};
 
 #[test]
 fn secrets_are_replaced() {
@@ -27,7 +28,6 @@ fn secrets_are_replaced() {
         ("my PIN is 4821", "my PIN is [secret]"), ("wifi key: 8hj2-kl90-mnop", "wifi key: [secret]"), ("The door code is 4471", "The door code is [secret]"),
         ("Your verification code is 482913", "Your verification code is [secret]"), ("482913 is your verification code", "[secret] is your verification code"),
         ("card 4111 1111 1111 1111 exp 12/27", "card [secret] exp 12/27"), ("378282246310005", "[secret]"), ("cvv 123", "cvv [secret]"),
-        ("IBAN DE89 3704 0044 0532 0130 00", "IBAN [secret]"), ("GB29NWBK60161331926819", "[secret]"),
         ("secret token 9f86d081884c7d659a2feaa0c55ad015", "secret token [secret]"),
         ("seed phrase: witch collapse practice feed shame open despair creek road again ice least", "seed phrase: [secret]"),
         ("My SSN is 078-05-1120", "My SSN is [secret]"), ("password = correcthorsebatterystaple", "password = [secret]"),
@@ -83,6 +83,8 @@ fn what_only_looks_like_a_secret_stays() {
         "My login is broken",
         "I need a new password for work",
         "1111 1111 1111 1111",
+        "IBAN DE89 3704 0044 0532 0130 00",
+        "GB29NWBK60161331926819",
         "The recovery phrase is in the safe",
         "the basic plan costs 20 euros",
         "I walked 12345 steps",
@@ -106,5 +108,122 @@ fn what_is_redacted_once_stays_as_it_is() {
         let once = redact(text).into_owned();
         assert_eq!(redact(&once), once, "{text}");
         assert!(!has_secret(&once));
+    }
+}
+
+/// A token of a format, as short as one may be; the same for the same number.
+fn token(format: &TokenFormat, number: usize) -> String {
+    if format.chars == Chars::HexDash && format.least == 36 {
+        return format!("{}550e8400-e29b-41d4-a716-4466554400{:02x}", format.prefix, number % 256);
+    }
+    let letters: Vec<u8> =
+        (b'0'..=b'z').filter(|b| b.is_ascii_alphanumeric() && format.chars.contain(*b)).collect();
+    let mut state = number * 7919 + 1;
+    let mut letter = || {
+        state =
+            state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        char::from(letters[(state >> 33) % letters.len()])
+    };
+    let body: String = (0..format.least.max(12).min(format.most)).map(|_| letter()).collect();
+    format!("{}{body}", format.prefix)
+}
+
+#[test]
+fn every_token_format_is_found_in_running_text() {
+    let mut missed = Vec::new();
+    for (number, format) in DISTINCT.iter().chain(AMBIGUOUS).enumerate() {
+        let token = token(format, number);
+        for text in [token.clone(), format!("see {token}, it fails"), format!("X='{token}'")] {
+            let gone =
+                mask(&text).is_some_and(|masked| !masked.contains(&token[token.len() - 8..]));
+            if !gone {
+                missed.push(text);
+            }
+        }
+    }
+    assert!(missed.is_empty(), "{missed:#?}");
+}
+
+#[test]
+fn no_token_format_is_listed_twice() {
+    let mut seen = std::collections::HashSet::new();
+    for format in DISTINCT {
+        assert!(seen.insert(format.prefix), "{}", format.prefix);
+        assert!(format.least <= format.most && format.prefix.len() >= 2, "{}", format.prefix);
+        assert!(format.name.starts_with("a ") || format.name.starts_with("an "), "{}", format.name);
+    }
+}
+
+#[test]
+fn the_kind_of_a_secret_has_a_readable_name() {
+    for (text, kind) in [
+        ("sk-proj-abc123DEF456ghi789jkl012", "an OpenAI API key"),
+        ("my token is ghp_016C7f8a9B2c3D4e5F6g7H8i9J0k1L2m3N4o", "a GitHub token"),
+        ("card 4111 1111 1111 1111", "a payment card number"),
+        ("my password is hunter2", "a password"),
+        ("my PIN is 4821", "an access code or PIN"),
+        ("postgres://bob:s3cret@db.test/app", "a password in an address"),
+        ("eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0In0.abcdefghijk", "a JSON web token"),
+        ("-----BEGIN RSA PRIVATE KEY-----\nMIIE\n-----END RSA PRIVATE KEY-----", "a private key"),
+    ] {
+        assert_eq!(find_secret(text).map(|kind| kind.name()), Some(kind), "{text}");
+    }
+    assert_eq!(find_secret("I like tea"), None);
+}
+
+#[test]
+fn invisible_and_wide_characters_do_not_hide_a_secret() {
+    let wide: String = "ghp_016C7f8a9B2c3D4e5F6g7H8i9J0k1L2m3N4o"
+        .chars()
+        .filter_map(|c| char::from_u32(u32::from(c) + 0xfee0))
+        .collect();
+    for (text, expected) in [
+        ("use ghp_016C7f8a9B2c\u{200b}3D4e5F6g7H8i9J0k1L2m3N4o now", "use [secret] now"),
+        ("g\u{2060}h\u{200d}p_016C7f8a9B2c3D4e5F6g7H8i9J0k1L2m3N4o", "[secret]"),
+        ("my pass\u{ad}word is hunter2", "my pass\u{ad}word is [secret]"),
+        (&format!("use {wide} now"), "use [secret] now"),
+        ("４１１１ １１１１ １１１１ １１１１", "[secret]"),
+        ("\"k\": \"x\\nghp_016C7f8a9B2c3D4e5F6g7H8i9J0k1L2m3N4o\"", "\"k\": \"x\\n[secret]\""),
+    ] {
+        assert_eq!(redact(text), expected, "{text:?}");
+    }
+}
+
+#[test]
+fn placeholders_are_not_secrets() {
+    for text in [
+        "export GITHUB_TOKEN=ghp_xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx",
+        "API_KEY=your-api-key-here",
+        "postgres://app:${DB_PASSWORD}@db/app",
+        "postgres://user:<password>@host/db",
+        "Authorization: Bearer $TOKEN",
+        "password: <your password>",
+    ] {
+        assert_eq!(mask(text), None, "{text}");
+    }
+}
+
+#[test]
+fn text_between_a_masked_secret_and_a_digest_stays() {
+    let text = "my PIN is 4821, the commit 9f86d081884c7d659a2feaa0c55ad0153b2b2b2b is fine";
+    let masked = redact(text).into_owned();
+    assert_eq!(masked, text.replace("4821", "[secret]"));
+    assert_eq!(redact(&masked), masked, "masking twice changes nothing");
+}
+
+#[test]
+fn masking_never_fails_on_characters_that_become_several() {
+    let pieces =
+        ["½", "ﬃ", "ﷺ", "4111", "１", " ", "password: ", "a", "\u{200b}", "é", "密码", "="];
+    let mut state = 1_usize;
+    for _ in 0..3_000 {
+        let mut text = String::new();
+        for _ in 0..12 {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(97);
+            text.push_str(pieces[(state >> 33) % pieces.len()]);
+        }
+        let masked = redact(&text).into_owned();
+        // What is left can look like a secret anew, but it is never longer than it was.
+        assert!(redact(&masked).chars().count() <= text.chars().count() + 60, "{text:?}");
     }
 }

@@ -1,96 +1,102 @@
-//! Secrets that are told by the words around them: "my password is ...".
+//! Secrets that are recognised by the words around them: "my password is ...".
 
 use std::collections::{HashMap, HashSet};
-use std::ops::Range;
 use std::sync::LazyLock;
 
-use super::{Run, is_mixed, runs};
+use super::vocabulary::{ANOTHER, NAMES, OF, OTHER_CODES, PLAIN, SAYS, Value};
+use super::{
+    FoundSecret, PLACEHOLDER, Run, SecretKind, head, is_mixed, is_placeholder, runs, seed,
+};
 use crate::screen::phrase::fold;
 use crate::word::{Word, words};
 
-/// What a value may look like to be taken for the secret that was named.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Value {
-    /// Anything, if it is said to be it; a plain word only where the sentence ends.
-    Password,
-    /// Four digits or more, or a mixture.
-    Code,
-    /// Four to eight digits that are said to be it: many a harmless thing is called a code.
-    Said,
-    /// Three or four digits.
-    Check,
-    /// Something long and mixed.
-    Key,
-    /// Digits, with dashes or without.
-    Number,
+/// How much of a value is looked at, in bytes. A longer one is judged by its beginning.
+const JUDGED_BYTES: usize = 160;
+
+/// The longest value that may end in marks of the sentence, in bytes.
+const VALUE_BYTES: usize = 512;
+
+/// The longest word that can name something, in bytes.
+const WORD_BYTES: usize = 64;
+
+/// How many words may stand between a name and its value.
+const BETWEEN: usize = 12;
+
+/// How many words an owner or a place may have: "the code of the door of our house is ...".
+const MAX_OWNER_WORDS: usize = 7;
+
+/// A text, its words, and where the stretches between spaces end.
+pub(super) struct Spoken<'t> {
+    pub text: &'t str,
+    pub words: Vec<Word>,
+    /// The words in one spelling; empty for one that is too long to name anything.
+    pub folded: Vec<String>,
+    breaks: Vec<usize>,
 }
 
-/// Names of secrets, as words with a space between.
-#[rustfmt::skip]
-const NAMES: &[(&str, Value)] = &[
-    ("password", Value::Password), ("passwords", Value::Password), ("passwd", Value::Password), ("pwd", Value::Password), ("pw", Value::Password),
-    ("passphrase", Value::Password), ("pass phrase", Value::Password), ("passwort", Value::Password), ("kennwort", Value::Password), ("passwörter", Value::Password),
-    ("zugangsdaten", Value::Password), ("mot de passe", Value::Password), ("mdp", Value::Password), ("contraseña", Value::Password), ("clave", Value::Password),
-    ("parola d'ordine", Value::Password), ("parola chiave", Value::Password), ("senha", Value::Password), ("palavra passe", Value::Password), ("wachtwoord", Value::Password),
-    ("hasło", Value::Password), ("пароль", Value::Password), ("şifre", Value::Password), ("şifrem", Value::Password), ("lösenord", Value::Password), ("adgangskode", Value::Password), ("passord", Value::Password),
-    ("密码", Value::Password), ("密碼", Value::Password), ("口令", Value::Password), ("パスワード", Value::Password), ("暗証番号", Value::Code), ("비밀번호", Value::Password), ("비밀번호는", Value::Password),
-    ("wifi key", Value::Password), ("wi fi key", Value::Password), ("wlan schlüssel", Value::Password), ("clé wifi", Value::Password), ("clave wifi", Value::Password), ("clave del wifi", Value::Password), ("network key", Value::Password), ("wlan key", Value::Password),
-    ("login", Value::Key), ("credentials", Value::Key), ("security answer", Value::Password), ("secret answer", Value::Password), ("master password", Value::Password),
-    ("passcode", Value::Code), ("pin", Value::Code), ("pin code", Value::Code), ("pin number", Value::Code), ("pincode", Value::Code), ("puk", Value::Code), ("geheimzahl", Value::Code), ("code pin", Value::Code), ("código pin", Value::Code), ("codice pin", Value::Code),
-    ("door code", Value::Code), ("gate code", Value::Code), ("alarm code", Value::Code), ("access code", Value::Code), ("entry code", Value::Code), ("unlock code", Value::Code), ("lock code", Value::Code), ("safe code", Value::Code), ("safe combination", Value::Code), ("locker combination", Value::Code), ("keypad code", Value::Code), ("garage code", Value::Code), ("türcode", Value::Code), ("zugangscode", Value::Code), ("code d'accès", Value::Code), ("digicode", Value::Code), ("código de acceso", Value::Code), ("código de la alarma", Value::Code), ("código de la puerta", Value::Code), ("toegangscode", Value::Code), ("pincode is", Value::Code),
-    ("verification code", Value::Code), ("security code", Value::Code), ("one time code", Value::Code), ("one time password", Value::Code), ("one time passcode", Value::Code), ("otp", Value::Code), ("2fa code", Value::Code), ("2fa", Value::Code), ("mfa code", Value::Code), ("login code", Value::Code), ("sign in code", Value::Code), ("auth code", Value::Code), ("authentication code", Value::Code), ("authenticator code", Value::Code), ("confirmation code", Value::Code), ("sms code", Value::Code), ("backup code", Value::Code), ("backup codes", Value::Code), ("recovery code", Value::Code), ("recovery codes", Value::Code), ("tan", Value::Code), ("einmalcode", Value::Code), ("einmalpasswort", Value::Code), ("bestätigungscode", Value::Code), ("sicherheitscode", Value::Code), ("code de vérification", Value::Code), ("code de confirmation", Value::Code), ("code de sécurité", Value::Code), ("código de verificación", Value::Code), ("código de seguridad", Value::Code), ("código de confirmación", Value::Code), ("codice di verifica", Value::Code), ("codice di sicurezza", Value::Code), ("código de verificação", Value::Code), ("código de segurança", Value::Code), ("verificatiecode", Value::Code), ("验证码", Value::Code), ("驗證碼", Value::Code), ("認証コード", Value::Code), ("確認コード", Value::Code), ("인증번호", Value::Code), ("인증번호는", Value::Code), ("код подтверждения", Value::Code),
-    ("cvv", Value::Check), ("cvc", Value::Check), ("cvv2", Value::Check), ("csc", Value::Check), ("card security code", Value::Check),
-    ("api key", Value::Key), ("apikey", Value::Key), ("api token", Value::Key), ("access token", Value::Key), ("access key", Value::Key), ("secret key", Value::Key), ("private key", Value::Key), ("refresh token", Value::Key), ("auth token", Value::Key), ("bearer", Value::Key), ("bearer token", Value::Key), ("client secret", Value::Key), ("secret", Value::Key), ("token", Value::Key), ("accountkey", Value::Key), ("sharedaccesskey", Value::Key), ("encryption key", Value::Key), ("license key", Value::Key), ("licence key", Value::Key), ("product key", Value::Key), ("recovery key", Value::Key), ("basic", Value::Key), ("api schlüssel", Value::Key), ("schlüssel", Value::Key), ("clé api", Value::Key), ("clé d'api", Value::Key), ("clé secrète", Value::Key), ("clave api", Value::Key), ("clave de api", Value::Key), ("chiave api", Value::Key), ("chave de api", Value::Key), ("chave api", Value::Key), ("api sleutel", Value::Key), ("密钥", Value::Key), ("令牌", Value::Key), ("トークン", Value::Key), ("apiキー", Value::Key), ("秘密鍵", Value::Key), ("key", Value::Key), ("webhook secret", Value::Key), ("signing secret", Value::Key), ("session cookie", Value::Key), ("session id", Value::Key),
-    ("privatekey", Value::Key), ("presharedkey", Value::Key), ("preshared key", Value::Key), ("license", Value::Key), ("licence", Value::Key), ("lizenz", Value::Key), ("lizenzschlüssel", Value::Key), ("lizenzkey", Value::Key), ("clé de licence", Value::Key), ("clave de licencia", Value::Key), ("serial key", Value::Key), ("activation key", Value::Key), ("activation code", Value::Key), ("cookie", Value::Key), ("sessionid", Value::Key), ("session key", Value::Key), ("session token", Value::Key), ("webhook", Value::Key), ("webhook url", Value::Key), ("master key", Value::Key), ("signing key", Value::Key), ("deploy key", Value::Key), ("service key", Value::Key), ("access token secret", Value::Key), ("zugangstoken", Value::Key), ("zugriffstoken", Value::Key), ("geheimer schlüssel", Value::Key), ("privater schlüssel", Value::Key), ("jeton", Value::Key), ("jeton d'accès", Value::Key), ("clé privée", Value::Key), ("clé", Value::Key), ("llave privada", Value::Key), ("clave privada", Value::Key), ("clave secreta", Value::Key), ("token de acceso", Value::Key), ("ключ", Value::Key), ("токен", Value::Key),
-    ("pgpassword", Value::Password), ("mysql pwd", Value::Password), ("db pass", Value::Password), ("db password", Value::Password), ("maiden name", Value::Password), ("mädchenname", Value::Password), ("nom de jeune fille", Value::Password), ("apellido de soltera", Value::Password), ("sicherheitsantwort", Value::Password), ("réponse secrète", Value::Password), ("respuesta secreta", Value::Password), ("logins", Value::Key), ("code word", Value::Password), ("safe word", Value::Password), ("phrase secrète", Value::Password), ("phrase de passe", Value::Password), ("frase de contraseña", Value::Password), ("codewort", Value::Password), ("contrasena", Value::Password), ("hauptpasswort", Value::Password), ("masterpasswort", Value::Password), ("wlan passwort", Value::Password), ("wifi passwort", Value::Password), ("passe", Value::Code),
-    ("code de carte", Value::Code), ("code de ma carte", Value::Code), ("code de la carte", Value::Code), ("code de carte bleue", Value::Code), ("code bancaire", Value::Code), ("code secret", Value::Code), ("code de déverrouillage", Value::Code), ("code du portail", Value::Code), ("code de la porte", Value::Code), ("code de l'alarme", Value::Code), ("code d'alarme", Value::Code), ("code du coffre", Value::Code), ("code de l'immeuble", Value::Code), ("kartenpin", Value::Code), ("karten pin", Value::Code), ("handypin", Value::Code), ("handy pin", Value::Code), ("sim pin", Value::Code), ("entsperrcode", Value::Code), ("sperrcode", Value::Code), ("tresorcode", Value::Code), ("alarmcode", Value::Code), ("torcode", Value::Code), ("haustürcode", Value::Code), ("bildschirmsperre", Value::Code), ("schlosskombination", Value::Code), ("zahlenkombination", Value::Code), ("zahlenschloss", Value::Code), ("transaktionsnummer", Value::Code), ("mtan", Value::Code), ("código de la tarjeta", Value::Code), ("código de mi tarjeta", Value::Code), ("clave de la tarjeta", Value::Code), ("clave del banco", Value::Code), ("código de desbloqueo", Value::Code), ("código del portal", Value::Code), ("código de la caja fuerte", Value::Code), ("código secreto", Value::Code), ("combinación", Value::Code), ("combination", Value::Code), ("lock combination", Value::Code), ("combination lock", Value::Code), ("phone code", Value::Code), ("phone pin", Value::Code), ("card pin", Value::Code), ("bank pin", Value::Code), ("atm pin", Value::Code), ("screen lock", Value::Code), ("lockbox code", Value::Code), ("key box code", Value::Code), ("house code", Value::Code), ("building code", Value::Code), ("front door code", Value::Code), ("voicemail code", Value::Code), ("voicemail pin", Value::Code), ("codice segreto", Value::Code), ("codice di sblocco", Value::Code), ("código do cartão", Value::Code), ("código do cofre", Value::Code), ("пин", Value::Code), ("пин код", Value::Code), ("prüfziffer", Value::Check), ("kartenprüfnummer", Value::Check), ("cryptogramme", Value::Check), ("code cvv", Value::Check), ("código cvv", Value::Check),
-    ("steuer id", Value::Number), ("steueridentifikationsnummer", Value::Number), ("tax id", Value::Number), ("national insurance number", Value::Number), ("ni number", Value::Number), ("reisepassnummer", Value::Number), ("personalausweisnummer", Value::Number), ("passnummer", Value::Number), ("numéro de carte", Value::Number), ("numéro de compte", Value::Number), ("numéro de passeport", Value::Number), ("número de tarjeta", Value::Number), ("número de pasaporte", Value::Number), ("número de la seguridad social", Value::Number), ("sort code", Value::Number), ("driver's license number", Value::Number), ("driving licence number", Value::Number), ("passport no", Value::Number), ("account no", Value::Number),
-    ("code", Value::Said), ("código", Value::Said), ("codice", Value::Said), ("kombination", Value::Said), ("cid", Value::Check), ("密码锁", Value::Said), ("コード", Value::Said), ("код", Value::Said), ("zahlencode", Value::Said), ("pin is", Value::Code), ("nip", Value::Code),
-    ("combo", Value::Code), ("psk", Value::Password), ("bitlocker", Value::Number), ("totp", Value::Key), ("2fa secret", Value::Key), ("setup key", Value::Key), ("auth", Value::Key), ("authorization", Value::Key), ("credential", Value::Key), ("secret access key", Value::Key), ("clave del móvil", Value::Code), ("código del móvil", Value::Code), ("contraseña del móvil", Value::Code), ("code du téléphone", Value::Code), ("code de mon téléphone", Value::Code), ("code du cadenas", Value::Code), ("code wifi", Value::Password), ("gerätecode", Value::Code), ("handycode", Value::Code), ("handy code", Value::Code), ("schließfachcode", Value::Code), ("fahrradschloss", Value::Said), ("tresor", Value::Said), ("safe", Value::Said), ("locker", Value::Said), ("padlock", Value::Said), ("coffre", Value::Said), ("cadenas", Value::Said), ("candado", Value::Said), ("caja fuerte", Value::Said), ("keypad", Value::Said), ("alarm", Value::Said), ("alarma", Value::Said), ("alarme", Value::Said),
-    ("ssn", Value::Number), ("social security number", Value::Number), ("social security", Value::Number), ("sozialversicherungsnummer", Value::Number), ("passport number", Value::Number), ("numéro de sécurité sociale", Value::Number), ("routing number", Value::Number), ("account number", Value::Number), ("kontonummer", Value::Number), ("número de cuenta", Value::Number), ("card number", Value::Number), ("kartennummer", Value::Number),
-];
+impl<'t> Spoken<'t> {
+    pub fn new(text: &'t str) -> Self {
+        let words = words(text);
+        let folded = words
+            .iter()
+            .map(|word| {
+                // The placeholder's own word names nothing.
+                let from = word.start.saturating_sub(1);
+                let masked = text.get(from..word.end + 1) == Some(PLACEHOLDER);
+                let silent = masked || word.text.len() > WORD_BYTES;
+                match () {
+                    () if silent => String::new(),
+                    // A word is in lower case already.
+                    () if word.text.is_ascii() => word.text.clone(),
+                    () => fold(&word.text),
+                }
+            })
+            .collect();
+        let ends = |c: char| c.is_whitespace() || "\"`“”」』。，、；".contains(c);
+        let breaks = text.char_indices().filter(|(_, c)| ends(*c)).map(|(at, _)| at).collect();
+        Self { text, words, folded, breaks }
+    }
 
-/// What may stand between a name and its value and say that it is one.
-#[rustfmt::skip]
-const SAYS: &[&str] = &[
-    "is", "was", "are", "equals", "will", "be", "should", "now", "currently", "still", "just", "simply", "ist", "war", "lautet", "heißt", "est", "c'est", "c", "era", "es", "è", "e", "é", "são", "to",
-    "auf", "en", "a", "als", "as", "set", "changed", "reset", "gesetzt", "geändert", "是", "为", "為", "は", "が", "was", "jest", "это", "number", "code", "=", "s", "using", "with", "i", "use", "value", "string",
-];
-/// What opens a place or an owner between them: "the password for the router is ...".
-#[rustfmt::skip]
-const OF: &[&str] = &["for", "to", "of", "on", "at", "für", "von", "vom", "zum", "meines", "meiner", "pour", "de", "du", "del", "para", "per", "di", "della", "do", "da", "voor", "van", "in", "im"];
-/// Codes that anybody may know.
-#[rustfmt::skip]
-const OTHER_CODES: &[&str] = &[
-    "zip", "post", "postal", "area", "country", "dial", "dialing", "dialling", "error", "status", "exit", "return", "response", "http", "dress", "source", "discount", "promo", "promotion", "coupon", "voucher", "gift", "qr", "bar", "color", "colour", "hex", "product", "item", "course", "class", "booking", "reservation", "currency", "language", "airport", "station", "morse", "swift", "bic", "sic", "tax", "building", "fire", "our", "legacy", "machine", "byte", "the-error", "fault", "fehler", "gutschein", "rabatt", "vorwahl", "farb", "artikel", "referral", "tracking", "flight", "icd", "part", "model", "sort", "diagnostic", "erreur", "codigo",
-];
-/// Words that make another thing of the name.
-#[rustfmt::skip]
-const ANOTHER: &[&str] = &[
-    "manager", "managers", "policy", "policies", "hint", "reset", "resets", "hash", "hashing", "protected", "generator", "field", "strength", "prompt", "less", "based", "authentication", "rotation", "board", "cushion", "drop", "point", "pal", "bowling", "value", "pair", "pairs", "ring", "ideas", "stakeholder", "takeaway", "result", "results", "players", "signature", "budget", "limit", "limits", "count", "santa", "sauce", "garden", "west",
-];
-/// Plain words that follow "the password is" and are no password.
-#[rustfmt::skip]
-const PLAIN: &[&str] = &[
-    "weak", "strong", "secure", "insecure", "old", "new", "forgotten", "expired", "expiring", "wrong", "correct", "required", "needed", "missing", "empty", "invalid", "incorrect", "long", "short", "safe", "unsafe", "stored", "saved", "changed", "reset", "always", "never", "not", "in", "on", "the", "a", "an", "my", "too", "very", "so", "same", "different", "secret", "private", "unknown", "lost", "hard", "easy", "complicated", "complex", "simple", "good", "bad", "fine", "ok", "okay", "here", "there", "below", "above", "it", "that", "this", "what", "no", "yes", "being", "going", "something", "nothing", "none", "hidden", "encrypted", "hashed", "shared", "compromised", "leaked", "stolen", "again", "and", "or", "but", "due", "about", "for", "to", "by", "at", "set", "working", "blocked", "locked", "ready", "important", "optional", "generated", "rotated", "one", "from", "with", "written", "unique", "redacted",
-    "schwach", "stark", "sicher", "unsicher", "falsch", "vergessen", "abgelaufen", "neu", "alt", "lang", "kurz", "nicht", "zu", "sehr", "weg", "geheim", "faible", "fort", "oublié", "expiré", "perdu", "trop", "pas", "le", "la", "un", "une", "incorrect", "débil", "segura", "seguro", "olvidada", "incorrecta", "caducada", "muy", "no", "larga", "corta", "difícil", "fácil", "debole", "sicura", "scaduta", "dimenticata", "molto", "non", "fraca", "forte", "esquecida", "expirada", "muito", "não", "zwak", "sterk", "vergeten", "verlopen", "niet", "te",
-];
-
-pub(super) fn find(text: &str) -> Vec<Range<usize>> {
-    let words = words(text);
-    let folded: Vec<String> = words.iter().map(|word| fold(&word.text)).collect();
-    let mut found = Vec::new();
-    for at in 0..words.len() {
-        if let Some((length, value)) = name_at(&folded[at..]) {
-            found.extend(value_after(text, &words, &folded, at, at + length, value));
+    /// The stretch that begins here. A password may hold any mark; only a space or a closing quotation
+    /// mark ends it.
+    fn run_at(&self, start: usize) -> Run<'t> {
+        let next = self.breaks.partition_point(|at| *at < start);
+        let end = self.breaks.get(next).copied().unwrap_or(self.text.len());
+        let own = &self.text[start..end];
+        if own.len() > VALUE_BYTES {
+            return Run { text: own, start };
         }
-        if let Some(range) = seed_phrase(text, &words, &folded, at) {
-            found.push(range);
+        let marks = ['.', ',', ';', ':', ')', '\'', '’', '?'];
+        Run { text: own.trim_end_matches(marks), start }
+    }
+
+    /// The stretch between spaces that ends before this place.
+    fn run_before(&self, end: usize) -> Run<'t> {
+        let next = self.breaks.partition_point(|at| *at < end);
+        let place =
+            |back: usize| next.checked_sub(back).and_then(|at| self.breaks.get(at)).copied();
+        let end = place(1).unwrap_or(end);
+        let start =
+            place(2).map_or(0, |at| at + self.text[at..].chars().next().map_or(0, char::len_utf8));
+        Run { text: self.text.get(start..end).unwrap_or_default(), start }
+    }
+}
+
+pub(super) fn find(text: &str) -> Vec<FoundSecret> {
+    let spoken = Spoken::new(text);
+    let mut found = Vec::new();
+    for at in 0..spoken.words.len() {
+        if let Some((length, value)) = name_at(&spoken.folded[at..]) {
+            let run = value_after(&spoken, at, at + length, value);
+            found.extend(run.map(|run| FoundSecret { range: run.range(), kind: value.kind() }));
         }
     }
-    found.extend(logins(text, &words, &folded));
-    found.extend(codes_before(text, &words, &folded));
-    found.extend(keys_nearby(text, &words, &folded));
+    found.extend(seed::find(&spoken));
+    found.extend(auth_headers(&spoken));
+    found.extend(logins(&spoken));
+    found.extend(codes_before(&spoken));
+    found.extend(values_before(&spoken));
+    found.extend(keys_nearby(&spoken));
     found
 }
 
@@ -129,24 +135,9 @@ fn name_at(folded: &[String]) -> Option<(usize, Value)> {
 }
 
 /// The value that the name at `start..end` is given.
-fn value_after(
-    text: &str,
-    words: &[Word],
-    folded: &[String],
-    start: usize,
-    end: usize,
-    value: Value,
-) -> Option<Range<usize>> {
-    if folded.get(end).is_some_and(|next| KNOWN.another.contains(next))
-        || (start > 0
-            && (["primary", "foreign", "bobby", "rolling", "public"]
-                .contains(&folded[start - 1].as_str())
-                || (value == Value::Said && OTHER_CODES.contains(&folded[start - 1].as_str()))))
-        || (value == Value::Said
-            && folded.get(end).is_some_and(|next| {
-                ["postal", "promocional", "promo", "postale", "de"].contains(&next.as_str())
-            }))
-    {
+fn value_after<'t>(spoken: &Spoken<'t>, start: usize, end: usize, value: Value) -> Option<Run<'t>> {
+    let Spoken { text, words, folded, .. } = spoken;
+    if is_another_thing(folded, start, end, value) {
         return None;
     }
     let mut from = words[end - 1].end;
@@ -155,30 +146,44 @@ fn value_after(
     loop {
         let gap_end = words.get(at).map_or(text.len(), |word| word.start);
         let gap = &text[from..gap_end];
+        // The name is that of a variable, or stands in brackets.
+        if at == end && gap.starts_with(['}', ')', ']', '>']) {
+            return None;
+        }
         if gap.contains(['\n']) && gap.trim().is_empty() && !said {
             return None;
         }
-        if gap.contains([':', '=', '：', '→', '“', '"', '\'', '`', '「', '『'])
+        // "The code's 4711."
+        if let Some(rest) = gap.strip_prefix("'s ").or_else(|| gap.strip_prefix("’s ")) {
+            (said, from) = (true, gap_end - rest.len());
+            continue;
+        }
+        // An elision, as in "d'accès", is not a quotation mark.
+        let joined = matches!(gap, "'" | "’");
+        if !joined && gap.contains([':', '=', '：', '→', '“', '"', '\'', '`', '「', '『'])
             || gap.contains("->")
         {
             said = true;
+            // `key="Password" value="..."`
+            if folded.get(at).is_some_and(|word| word == "value") {
+                from = words[at].end;
+            }
             break;
         }
         if gap.contains(['.', '!', '?', '。', ';']) && gap.contains(char::is_whitespace) {
             return None;
         }
-        let Some(word) = folded.get(at) else { break };
+        let Some(word) = folded.get(at).filter(|_| at - end < BETWEEN) else { break };
         if KNOWN.says.contains(word)
-            && (!word.is_ascii() || !is_mixed(run_at(text, words[at].start).text))
+            && !text[words[at].end..].starts_with('-')
+            && (!word.is_ascii() || !is_mixed(head(spoken.run_at(words[at].start).text, 64)))
         {
             said = true;
-        } else if (KNOWN.of.contains(word) && owner == 0) || (owner > 0 && owner < 5 && !said) {
-            let run = run_at(text, words[at].start);
-            if owner > 0
-                && fits(value, run.text, false)
-                && is_mixed(run.text)
-                && run.text.len() >= 6
-            {
+        } else if (KNOWN.of.contains(word) && owner == 0)
+            || (owner > 0 && owner < MAX_OWNER_WORDS && !said)
+        {
+            let run = head(spoken.run_at(words[at].start).text, JUDGED_BYTES);
+            if owner > 0 && fits(value, run, false) && is_mixed(run) && run.len() >= 6 {
                 break;
             }
             owner += 1;
@@ -188,51 +193,105 @@ fn value_after(
         from = words[at].end;
         at += 1;
     }
-    let lead = |c: char| c.is_whitespace() || ":=：→\"'`“”‘’>「『,".contains(c);
+    let lead = |c: char| c.is_whitespace() || ":=：→\"'`“”‘’>「『,(".contains(c);
     let offset = text[from..].len() - text[from..].trim_start_matches(lead).len();
     let dash = text[from + offset..].strip_prefix("-> ").map_or(0, |_| 3);
-    let run = whole_value(text, from + offset + dash, value);
+    let mut run = whole_value(spoken, from + offset + dash, value);
+    let judged = head(run.text, JUDGED_BYTES);
     let quoted = text[..run.start].ends_with(['"', '\'', '`', '“', '‘', '「', '『']);
-    let plain = run.text.chars().all(char::is_alphabetic);
-    let ends = text[run.range().end..].trim_start().chars().next().is_none_or(|c| {
-        c.is_ascii_punctuation()
-            || "。！？，」』”’…".contains(c)
-            || text[run.range().end..].starts_with('\n')
-    });
-    if !fits(value, run.text, said) {
+    let plain = judged.chars().all(char::is_alphabetic);
+    let behind = &text[run.range().end..];
+    let ends = behind.starts_with('\n')
+        || behind
+            .trim_start()
+            .chars()
+            .next()
+            .is_none_or(|c| c.is_ascii_punctuation() || "。！？，」』”’…".contains(c));
+    if !fits(value, judged, said) {
+        return if value == Value::Code { later_code(spoken, at) } else { None };
+    }
+    if is_placeholder(judged) {
         return None;
     }
-    if plain
-        && value == Value::Password
-        && !quoted
-        && (!ends || KNOWN.plain.contains(&fold(run.text)))
-    {
+    if quoted && value == Value::Password {
+        run = up_to_quote(text, run);
+    }
+    // "A bus pass: monthly" names no password.
+    if end == start + 1 && folded[start] == "pass" && !is_mixed(judged) {
         return None;
     }
-    Some(run.range())
+    let ordinary = plain && value == Value::Password && !quoted;
+    if ordinary && (!ends || KNOWN.plain.contains(&fold(judged))) {
+        return None;
+    }
+    Some(run)
+}
+
+/// A number that closes a sentence one or two words behind the name of a code: "PIN of the card 4711".
+fn later_code<'t>(spoken: &Spoken<'t>, from: usize) -> Option<Run<'t>> {
+    let Spoken { text, words, folded, .. } = spoken;
+    for at in from..(from + 3).min(words.len()) {
+        let gap = &text[words[at.max(1) - 1].end..words[at].start];
+        if gap.trim_matches(' ').len() > 1 || gap.contains(['\n', '.', ',', ';', '?', '!']) {
+            return None;
+        }
+        let number = folded[at].as_str();
+        let digits = number.len() >= 4 && number.bytes().all(|b| b.is_ascii_digit());
+        if digits && at > from {
+            let year = number.len() == 4 && (number.starts_with("19") || number.starts_with("20"));
+            let closes = words.get(at + 1).is_none_or(|next| {
+                text[words[at].end..next.start].contains(['.', ',', '!', ';', '\n'])
+            });
+            let start = words[at].start;
+            let own = (number.len() <= 8 && !year && closes)
+                .then(|| Run { text: &text[start..words[at].end], start });
+            return own;
+        }
+    }
+    None
+}
+
+/// A quoted value as a whole: a passphrase has spaces.
+fn up_to_quote<'t>(text: &'t str, run: Run<'t>) -> Run<'t> {
+    const QUOTED_BYTES: usize = 80;
+    let line = head(&text[run.start..], QUOTED_BYTES);
+    let open = text[..run.start].chars().next_back();
+    let close = match open {
+        Some('“') => '”',
+        Some('‘') => '’',
+        Some('「') => '」',
+        Some('『') => '』',
+        other => other.unwrap_or('"'),
+    };
+    match line.find([close, '\n']).filter(|end| line[*end..].starts_with(close)) {
+        Some(end) if end > run.text.len() => Run { text: &text[run.start..run.start + end], ..run },
+        _ => run,
+    }
+}
+
+/// Whether the words around a name make another thing of it: "password manager", "zip code".
+fn is_another_thing(folded: &[String], start: usize, end: usize, value: Value) -> bool {
+    let next = folded.get(end).map_or("", String::as_str);
+    let before = start.checked_sub(1).map_or("", |at| folded[at].as_str());
+    KNOWN.another.contains(next)
+        || ["primary", "foreign", "bobby", "rolling", "public"].contains(&before)
+        || (value == Value::Said
+            && (OTHER_CODES.contains(&before)
+                || ["postal", "promocional", "promo", "postale", "de"].contains(&next)))
 }
 
 /// The stretch at this place as a value of that kind: numbers may be grouped with spaces.
-fn whole_value(text: &str, start: usize, value: Value) -> Run<'_> {
-    let run = run_at(text, start);
+fn whole_value<'t>(spoken: &Spoken<'t>, start: usize, value: Value) -> Run<'t> {
+    let run = spoken.run_at(start);
     if !matches!(value, Value::Number | Value::Code | Value::Said)
         || !run.text.starts_with(|c: char| c.is_ascii_digit())
     {
         return run;
     }
-    let rest = &text[start..];
+    let rest = head(&spoken.text[start..], WORD_BYTES);
     let end = rest.find(|c: char| !(c.is_ascii_digit() || matches!(c, ' ' | '-' | '.')));
     let own = rest[..end.unwrap_or(rest.len())].trim_end_matches([' ', '-', '.']);
     if own.len() > run.text.len() { Run { text: own, start } } else { run }
-}
-
-fn run_at(text: &str, start: usize) -> Run<'_> {
-    let rest = &text[start..];
-    // A password may hold any mark; only a space or a closing quotation mark ends it.
-    let end = rest.find(|c: char| c.is_whitespace() || "\"`“”」』。，、；".contains(c));
-    let own = rest[..end.unwrap_or(rest.len())]
-        .trim_end_matches(['.', ',', ';', ':', ')', '\'', '’', '?']);
-    Run { text: own, start }
 }
 
 fn fits(value: Value, run: &str, said: bool) -> bool {
@@ -244,16 +303,22 @@ fn fits(value: Value, run: &str, said: bool) -> bool {
             (length >= 4 && is_mixed(run)) || (said && length >= 3) || (length >= 8 && is_odd(run))
         }
         Value::Code => {
-            (only_digits && (4..=12).contains(&digits))
+            (only_digits && ((4..=12).contains(&digits) || are_codes(run)))
                 || (length >= 5 && digits >= 2 && is_mixed(run))
         }
-        Value::Said => said && only_digits && (4..=8).contains(&digits),
+        // Six digits are what one-time codes have.
+        Value::Said => only_digits && (digits == 6 || (said && (4..=8).contains(&digits))),
         Value::Check => only_digits && (3..=4).contains(&digits),
         Value::Key => is_random(run) || (said && length >= 8 && is_mixed(run) && digits >= 2),
         Value::Number => {
             digits >= 6 && run.chars().all(|c| c.is_ascii_alphanumeric() || " -.".contains(c))
         }
     }
+}
+
+/// Whether numbers stand in a row that each have the length of a code.
+fn are_codes(run: &str) -> bool {
+    run.split([' ', '-', '.']).all(|code| (4..=10).contains(&code.len()))
 }
 
 /// Capitals amid small letters.
@@ -263,23 +328,81 @@ fn is_odd(run: &str) -> bool {
 
 /// Whether a stretch looks drawn at random: long, with letters and digits well mixed.
 pub(super) fn is_random(run: &str) -> bool {
-    let token = run.trim_matches(|c: char| !c.is_ascii_alphanumeric());
-    let plain = token.chars().all(|c| c.is_ascii_alphanumeric() || "_-./+=~".contains(c));
+    let token = head(run, VALUE_BYTES).trim_matches(|c: char| !c.is_ascii_alphanumeric());
+    let plain = token.chars().all(|c| c.is_ascii_alphanumeric() || "_-./+=~%".contains(c));
     let digits = token.bytes().filter(u8::is_ascii_digit).count();
     let letters = token.bytes().filter(u8::is_ascii_alphabetic).count();
-    let mut distinct: Vec<u8> = token.bytes().collect();
-    distinct.sort_unstable();
-    distinct.dedup();
+    let distinct = token.bytes().fold(0_u128, |seen, b| seen | 1 << (b & 127)).count_ones();
     plain
         && token.len() >= 16
         && letters >= 3
         && (digits >= 3 || (digits >= 1 && is_odd(token) && token.len() >= 20))
-        && distinct.len() >= 8
+        && distinct >= 8
         && !token.contains("://")
 }
 
+/// Tokens behind "Bearer", and names with passwords behind "Basic".
+fn auth_headers(spoken: &Spoken<'_>) -> Vec<FoundSecret> {
+    let mut found = Vec::new();
+    let mut next = 0;
+    for (word, scheme) in spoken.words.iter().zip(&spoken.folded) {
+        let behind = &spoken.text[word.end..];
+        let bearer = scheme == "bearer";
+        if !(bearer || scheme == "basic") || !behind.starts_with([' ', '\t', '+', '=', ':', '%']) {
+            continue;
+        }
+        let token = behind[1..].trim_start_matches([' ', '\t', '"', '\'']);
+        let start = spoken.text.len() - token.len();
+        let run = spoken.run_at(start).text;
+        let judged = head(run, VALUE_BYTES);
+        let judged = &judged[..judged.bytes().take_while(|b| is_token68(*b)).count()];
+        let secret = if bearer { is_bearer(judged) } else { is_basic(judged) };
+        if start >= next && secret && !is_placeholder(judged) {
+            next = start + run.bytes().take_while(|b| is_token68(*b)).count();
+            found.push(FoundSecret { range: start..next, kind: SecretKind::LOGIN });
+        }
+    }
+    found
+}
+
+/// A byte of a token as HTTP's authentication schemes allow it.
+fn is_token68(b: u8) -> bool {
+    b.is_ascii_alphanumeric() || b"-._~+/=%".contains(&b)
+}
+
+fn is_bearer(token: &str) -> bool {
+    let digits = token.bytes().any(|b| b.is_ascii_digit());
+    token.len() >= 16 && (digits || (is_odd(token) && token.len() >= 24))
+}
+
+/// Whether base64 holds a name, a colon and a password.
+fn is_basic(token: &str) -> bool {
+    if token.len() < 8 || !token.len().is_multiple_of(4) {
+        return false;
+    }
+    let (mut bits, mut count, mut plain) = (0_u32, 0, Vec::new());
+    for b in token.trim_end_matches('=').bytes() {
+        let six = match b {
+            b'A'..=b'Z' => b - b'A',
+            b'a'..=b'z' => b - b'a' + 26,
+            b'0'..=b'9' => b - b'0' + 52,
+            b'+' => 62,
+            b'/' => 63,
+            _ => return false,
+        };
+        bits = (bits << 6) | u32::from(six);
+        count += 6;
+        if count >= 8 {
+            count -= 8;
+            plain.push((bits >> count) as u8);
+        }
+    }
+    plain.contains(&b':') && plain.iter().all(|b| b.is_ascii_graphic() || *b == b' ')
+}
+
 /// "the login is bob / Blue-42": a name and a password in one breath.
-fn logins(text: &str, words: &[Word], folded: &[String]) -> Vec<Range<usize>> {
+fn logins(spoken: &Spoken<'_>) -> Vec<FoundSecret> {
+    let Spoken { text, words, folded, .. } = spoken;
     const NAMES: &[&str] = &[
         "login",
         "logins",
@@ -299,16 +422,25 @@ fn logins(text: &str, words: &[Word], folded: &[String]) -> Vec<Range<usize>> {
         "acces",
         "anmeldung",
     ];
-    let mut found: Vec<Range<usize>> = ["-u ", "--user "]
+    let mut found: Vec<FoundSecret> = ["-u ", "--user "]
         .iter()
         .flat_map(|flag| text.match_indices(flag))
         .filter_map(|(at, flag)| {
-            let run = run_at(text, at + flag.len());
+            let run = spoken.run_at(at + flag.len());
             let (name, word) = run.text.split_once(':')?;
             let start = run.start + name.len() + 1;
-            (word.len() >= 4).then(|| start..run.range().end)
+            (word.len() >= 4 && !is_placeholder(word)).then(|| login(start..run.range().end))
         })
         .collect();
+    found.extend(text.match_indices(" -p").filter_map(|(at, flag)| {
+        let before = &text[text.floor_char_boundary(at.saturating_sub(80))..at];
+        let command = ["mysql", "mariadb", "sshpass"].iter().any(|name| before.contains(name));
+        let value = text[at + flag.len()..].trim_start_matches([' ', '\'', '"']);
+        let run = spoken.run_at(text.len() - value.len());
+        let judged = head(run.text, JUDGED_BYTES);
+        let fits = is_mixed(judged) && judged.len() >= 4 && !is_placeholder(judged);
+        (command && fits).then(|| login(run.range()))
+    }));
     for at in (0..words.len()).filter(|at| NAMES.contains(&folded[*at].as_str())) {
         let from = words[at].end;
         let rest = &text[from..];
@@ -321,18 +453,47 @@ fn logins(text: &str, words: &[Word], folded: &[String]) -> Vec<Range<usize>> {
         else {
             continue;
         };
-        let run = run_at(text, from + slash + mark);
+        let run = spoken.run_at(from + slash + mark);
         let digit = run.text.bytes().any(|b| b.is_ascii_digit());
         let letter = run.text.chars().any(char::is_alphabetic);
         if run.text.chars().count() >= 6 && digit && letter {
-            found.push(run.range());
+            found.push(login(run.range()));
+        }
+    }
+    found
+}
+
+/// What joins a code to the name behind it.
+#[rustfmt::skip]
+const SAYS_BEFORE: &[&str] = &[
+    "is", "ist", "est", "es", "è", "é", "e", "jest", "är", "er", "as", "als", "comme", "como", "come",
+    "是", "は", "는",
+];
+
+/// "I use Blue-42 as my password": the stretch before the words that call it one.
+fn values_before(spoken: &Spoken<'_>) -> Vec<FoundSecret> {
+    let mut found = Vec::new();
+    for at in 2..spoken.words.len() {
+        if !SAYS_BEFORE.contains(&spoken.folded[at - 2].as_str()) {
+            continue;
+        }
+        let Some((length, value)) = name_at(&spoken.folded[at..]) else { continue };
+        if is_another_thing(&spoken.folded, at, at + length, value) {
+            continue;
+        }
+        let run = spoken.run_before(spoken.words[at - 2].start);
+        let judged = head(run.text, JUDGED_BYTES);
+        let fits = is_mixed(judged) && judged.len() >= 5 && !is_placeholder(judged);
+        if value == Value::Password && fits {
+            found.push(FoundSecret { range: run.range(), kind: value.kind() });
         }
     }
     found
 }
 
 /// "482913 is your verification code".
-fn codes_before(text: &str, words: &[Word], folded: &[String]) -> Vec<Range<usize>> {
+fn codes_before(spoken: &Spoken<'_>) -> Vec<FoundSecret> {
+    let Spoken { words, folded, .. } = spoken;
     let mut found = Vec::new();
     for at in 0..words.len() {
         let digits = folded[at].bytes().filter(u8::is_ascii_digit).count();
@@ -340,22 +501,26 @@ fn codes_before(text: &str, words: &[Word], folded: &[String]) -> Vec<Range<usiz
             continue;
         }
         let next = &folded[at + 1..folded.len().min(at + 8)];
-        let says = next
-            .first()
-            .is_some_and(|w| ["is", "ist", "est", "es", "是", "는"].contains(&w.as_str()));
+        let says = next.first().is_some_and(|w| SAYS_BEFORE.contains(&w.as_str()));
         let names = (0..next.len()).any(|n| {
-            name_at(&next[n..])
-                .is_some_and(|(_, value)| matches!(value, Value::Code | Value::Password))
+            let other = n.checked_sub(1).is_some_and(|b| OTHER_CODES.contains(&next[b].as_str()));
+            name_at(&next[n..]).is_some_and(|(_, value)| match value {
+                Value::Code | Value::Password => true,
+                Value::Said => digits == 6 && !other,
+                _ => false,
+            })
         });
-        if says && names && !text[words[at].start..].is_empty() {
-            found.push(words[at].start..words[at].end);
+        if says && names {
+            let range = words[at].start..words[at].end;
+            found.push(FoundSecret { range, kind: SecretKind::ACCESS_CODE });
         }
     }
     found
 }
 
 /// Random stretches within a few words of one that speaks of keys.
-fn keys_nearby(text: &str, words: &[Word], folded: &[String]) -> Vec<Range<usize>> {
+fn keys_nearby(spoken: &Spoken<'_>) -> Vec<FoundSecret> {
+    let Spoken { text, words, folded, .. } = spoken;
     const NEAR: usize = 6;
     const KEYS: &[&str] = &[
         "key",
@@ -387,24 +552,26 @@ fn keys_nearby(text: &str, words: &[Word], folded: &[String]) -> Vec<Range<usize
         "passwort",
         "password",
     ];
-    let spoken: Vec<usize> = (0..words.len())
+    let named: Vec<usize> = (0..words.len())
         .filter(|at| KEYS.contains(&folded[*at].as_str()))
         .filter(|at| {
             !at.checked_sub(1)
                 .is_some_and(|b| ["primary", "foreign", "public"].contains(&folded[b].as_str()))
         })
         .collect();
-    if spoken.is_empty() {
+    if named.is_empty() {
         return Vec::new();
     }
     runs(text)
-        .filter(|run| is_random(run.text) && !run.text.contains("://"))
+        .filter(|run| is_random(run.text) && !is_placeholder(run.text))
         .filter(|run| {
             let first = words.partition_point(|word| word.end <= run.start);
             let last = words.partition_point(|word| word.start < run.range().end);
-            spoken
-                .iter()
-                .any(|at| (*at < first && first - at <= NEAR) || (*at >= last && at - last < NEAR))
+            // The last name before it, and the first one behind it.
+            let next = named.partition_point(|at| *at < first);
+            let before = next.checked_sub(1).is_some_and(|at| first - named[at] <= NEAR);
+            let behind = named.partition_point(|at| *at < last);
+            before || named.get(behind).is_some_and(|at| at - last < NEAR)
         })
         .map(|run| {
             // `KEY=value`: the name stays.
@@ -413,56 +580,11 @@ fn keys_nearby(text: &str, words: &[Word], folded: &[String]) -> Vec<Range<usize
                 .find('=')
                 .filter(|at| is_random(&run.text[at + 1..]))
                 .map_or(0, |at| at + 1);
-            run.start + cut..run.range().end
+            FoundSecret { range: run.start + cut..run.range().end, kind: SecretKind::API_KEY }
         })
         .collect()
 }
 
-/// Twelve or more short words in a row behind "seed phrase" and the like.
-fn seed_phrase(text: &str, words: &[Word], folded: &[String], at: usize) -> Option<Range<usize>> {
-    const FEWEST: usize = 12;
-    let kind = [
-        "seed",
-        "recovery",
-        "mnemonic",
-        "backup",
-        "wallet",
-        "wiederherstellungs",
-        "recuperacion",
-        "recuperation",
-    ];
-    let noun = [
-        "phrase", "phrases", "words", "seed", "mnemonic", "frase", "worter", "mots", "wort",
-        "palabras", "key",
-    ];
-    let named = kind.contains(&folded[at].as_str())
-        && (folded.get(at + 1).is_some_and(|w| noun.contains(&w.as_str()))
-            || folded[at] == "mnemonic"
-            || folded[at] == "seed");
-    let named = named
-        || (["frase", "phrase"].contains(&folded[at].as_str())
-            && folded[at..].iter().take(4).any(|w| kind.contains(&w.as_str())));
-    if !named {
-        return None;
-    }
-    let short = |n: usize| {
-        let own = &text[words[n].start..words[n].end];
-        let number = own.bytes().all(|b| b.is_ascii_digit());
-        number || ((3..=10).contains(&own.chars().count()) && own.chars().all(char::is_alphabetic))
-    };
-    let ordinary = |n: usize| {
-        [
-            "the", "and", "with", "for", "phrase", "words", "seed", "recovery", "from", "are",
-            "was", "is", "wallet", "has", "have", "you", "not", "but", "lost", "mnemonic",
-            "backup",
-        ]
-        .contains(&folded[n].as_str())
-    };
-    (at + 1..(at + 8).min(words.len())).find_map(|first| {
-        let length = (first..words.len()).take_while(|n| short(*n) && !ordinary(*n)).count();
-        let letters = (first..first + length)
-            .filter(|n| !folded[*n].bytes().all(|b| b.is_ascii_digit()))
-            .count();
-        (letters >= FEWEST).then(|| words[first].start..words[first + length - 1].end)
-    })
+fn login(range: std::ops::Range<usize>) -> FoundSecret {
+    FoundSecret { range, kind: SecretKind::LOGIN }
 }

@@ -18,7 +18,8 @@ Examples:
   echo 'Allergic to penicillin' | quipu save - --domain health --open
 
 It is remembered at once. Saying the same again gives the memory that is there. Some domains (finance,
-health, relationships, religion) stay shut until you open them: --open does.")]
+health, relationships, religion) are closed until you open them. What you save about one of them asks
+first; --open and --keep-without-domain answer. Secrets are never stored.")]
 pub struct Save {
     /// One short line; `-` reads it from standard input
     #[arg(required = true, num_args = 1.., value_name = "WORDS")]
@@ -47,9 +48,12 @@ pub struct Save {
     /// Until when it holds; until further notice if absent
     #[arg(long, value_name = "DATE")]
     until: Option<String>,
-    /// Open the domain first, if it is shut
-    #[arg(long, requires = "domain")]
+    /// Open the domain first, if it is closed
+    #[arg(long, conflicts_with = "keep_without_domain")]
     open: bool,
+    /// Save it as a memory without a domain, if its domain is closed
+    #[arg(long, conflicts_with = "domain")]
+    keep_without_domain: bool,
     #[command(flatten)]
     server: Server,
     #[command(flatten)]
@@ -63,8 +67,11 @@ impl Save {
             open_domain(&self.server, domain).await?;
         }
         let written = match self.server.post("/api/memory", &body).await {
-            Err(error) if is_shut(&error) => self.agreed_to_open(error, &body).await?,
-            other => other?,
+            Err(error) => match closed_domain(&error) {
+                Some(domain) => self.ask_about(&domain, error, body).await?,
+                None => return Err(error),
+            },
+            Ok(written) => written,
         };
         tell_written(&written, self.format.json)
     }
@@ -88,6 +95,9 @@ impl Save {
         set("key", self.hard.as_ref());
         set("valid_from", self.since.as_ref());
         set("valid_until", self.until.as_ref());
+        if self.keep_without_domain {
+            body["keep_without_domain"] = json!(true);
+        }
         if self.hard.is_some() {
             body["force"] = json!("hard");
         }
@@ -97,26 +107,39 @@ impl Save {
         Ok(body)
     }
 
-    /// Asks the person about a domain that is shut, if there is a person.
-    async fn agreed_to_open(&self, refused: anyhow::Error, body: &Value) -> anyhow::Result<Value> {
-        let domain = self.domain.as_deref().unwrap_or_default();
+    /// Asks the user about a domain that is closed, if somebody is there to answer.
+    async fn ask_about(
+        &self,
+        domain: &str,
+        refused: anyhow::Error,
+        mut body: Value,
+    ) -> anyhow::Result<Value> {
         let question = format!(
-            "Nothing about {domain} is kept until you say so. Open {domain} for your memory? [y/N]"
+            "This is about {domain}, and you have not opened {domain} for your memory.\n\
+             [o]pen {domain}, [k]eep this one without a domain, or [c]ancel? [c]"
         );
-        let yes = match self.format.json {
-            true => None,
-            false => ask(&question)?,
+        let typed = match (self.open, self.format.json) {
+            (true, _) => Some("o".to_owned()),
+            (false, true) => None,
+            (false, false) => ask(&question)?,
         };
-        if !yes.is_some_and(|typed| ["y", "yes"].contains(&typed.to_lowercase().as_str())) {
-            return Err(refused.context(format!(
-                "nothing was saved: {domain} is shut\n  next: open it with the same command and --open"
-            )));
+        match typed.unwrap_or_default().to_lowercase().as_str() {
+            "o" | "open" => open_domain(&self.server, domain).await?,
+            "k" | "keep" if self.domain.is_none() => body["keep_without_domain"] = json!(true),
+            _ => {
+                return Err(refused.context(format!(
+                    "nothing was saved: the domain {domain} is not open\n  next: the same command \
+                     with --open or --keep-without-domain"
+                )));
+            }
         }
-        open_domain(&self.server, domain).await?;
-        self.server.post("/api/memory", body).await
+        self.server.post("/api/memory", &body).await
     }
 }
 
-fn is_shut(error: &anyhow::Error) -> bool {
-    error.downcast_ref::<Refused>().is_some_and(|refused| refused.code == "opt_in_needed")
+/// The domain that a save was rejected for because the user has not opened it.
+fn closed_domain(error: &anyhow::Error) -> Option<String> {
+    let refused = error.downcast_ref::<Refused>()?;
+    let domain = refused.problem["domain"].as_str().filter(|_| refused.code == "opt_in_needed");
+    domain.map(str::to_owned)
 }

@@ -90,7 +90,8 @@ Examples:
 
 A changed line changes its memory, a deleted line is forgotten, a new line is remembered, a line
 carried into another file changes its domain. All of one sync is one operation: undo takes it back.
-Into an empty memory everything comes back as it was. What was edited in both places is shown, left
+Into an empty memory everything comes back as it was; from a vault of another server only with
+--trust, otherwise as an import. What was edited in both places is shown, left
 alone in both, and ends with exit code 5.")]
 pub struct Sync {
     /// The folder of the vault
@@ -101,6 +102,9 @@ pub struct Sync {
     /// Also forget when most of the lines are gone
     #[arg(long)]
     yes: bool,
+    /// Trust a vault that this server did not write: keep the origins and consents it names
+    #[arg(long)]
+    trust: bool,
     #[command(flatten)]
     server: Server,
     #[command(flatten)]
@@ -146,7 +150,11 @@ impl Sync {
         if !self.yes {
             check_gone(&there)?;
         }
-        let mut answer = self.server.post("/api/vault", &body(&there)).await?;
+        let mut body = body(&there);
+        if self.trust {
+            body["trust"] = json!(true);
+        }
+        let mut answer = self.server.post("/api/vault", &body).await?;
         let files = files(&answer)?;
         if folder.read()? != there {
             bail!(
@@ -157,6 +165,10 @@ impl Sync {
         if let Some(answer) = answer.as_object_mut() {
             answer.remove("files");
             answer.insert("written".to_owned(), json!(written));
+        }
+        let imported = number(&answer, "restores") > 0 && answer["base_signed"] == json!(false);
+        if imported && !self.trust && !self.format.json {
+            say("this server did not write the vault: what was brought back is an import")?;
         }
         tell(&answer, self.format.json, "was")
     }

@@ -20,7 +20,7 @@ use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer};
 use serde_json::Value;
 
-use super::{Arriving, panel, resources};
+use super::{Arriving, panel, questions, resources};
 use crate::http::App;
 use crate::tools::{self, Answer, Call, Question, Said};
 
@@ -149,10 +149,22 @@ impl ServerHandler for Handler {
     ) -> Result<CallToolResponse, ErrorData> {
         let arriving = arriving(&context)?;
         let mut call = Call::new(&params.name, Value::Object(params.arguments.unwrap_or_default()));
-        for (key, response) in params.input_responses.unwrap_or_default() {
-            call.said.insert(key, said(response["action"].as_str().unwrap_or_default()));
+        let mut agreed = Vec::new();
+        for (sealed, response) in params.input_responses.unwrap_or_default() {
+            let Some(key) = questions::open(&self.app, &arriving.caller, &sealed).await else {
+                continue;
+            };
+            let said = said(response["action"].as_str().unwrap_or_default());
+            if said == Said::Yes {
+                agreed.push(sealed);
+            }
+            call.said.insert(key, said);
         }
         let answer = self.run(&arriving, call.clone()).await;
+        if answer.question.is_none() {
+            // A yes counts once.
+            agreed.into_iter().for_each(|sealed| self.app.answered().insert(sealed, ()));
+        }
         let can_ask =
             context.client_capabilities().is_some_and(|client| client.elicitation.is_some());
         let (Some(question), true) = (&answer.question, can_ask) else {
@@ -162,7 +174,9 @@ impl ServerHandler for Handler {
             context.protocol_version().is_some_and(|v| v >= ProtocolVersion::V_2026_07_28);
         if stateless {
             let request = InputRequest::Elicitation(ElicitRequest::new(asked(question)));
-            let asks = BTreeMap::from([(question.key.clone(), request)]);
+            let key = questions::seal(&self.app, &arriving.caller, &question.key).await;
+            let key = key.map_err(|_| ErrorData::internal_error("the database is away", None))?;
+            let asks = BTreeMap::from([(key, request)]);
             return Ok(InputRequiredResult::from_input_requests(asks).into());
         }
         call.said.insert(question.key.clone(), self.ask(question, &context).await);

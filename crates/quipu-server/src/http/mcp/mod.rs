@@ -8,6 +8,7 @@
 
 mod handler;
 mod panel;
+mod questions;
 mod resources;
 mod settings;
 
@@ -30,6 +31,7 @@ use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
 use serde_json::Value;
 
 use super::auth::USER;
+use super::body::{MAX_JSON_VALUES, ReadBody};
 use super::error::Problem;
 use super::{App, BODY_BYTES};
 use handler::Handler;
@@ -126,10 +128,16 @@ async fn answer(mcp: &Mcp, request: Request) -> Response {
         Err(problem) => return refused(problem, settings, request.headers()),
     };
     let (mut parts, body) = request.into_parts();
-    parts.extensions.insert(arriving.clone());
-    let Ok(bytes) = axum::body::to_bytes(body, BODY_BYTES).await else {
-        return Problem::of("body_too_large").into_response();
+    let (read, budget) = (Request::from_parts(parts.clone(), body), &mcp.app.limits().bodies);
+    let mut read = match ReadBody::read(budget, read).await {
+        Ok(read) => read,
+        Err(problem) => return problem.into_response(),
     };
+    if let Err(problem) = read.check_json(budget, MAX_JSON_VALUES).await {
+        return problem.into_response();
+    }
+    let bytes = read.bytes.clone();
+    parts.extensions.insert(arriving.clone());
     let session = parts.headers.get(SESSION).and_then(|id| id.to_str().ok()).map(str::to_owned);
     let opens = session.is_none()
         && parts.method == Method::POST

@@ -4,12 +4,13 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::HeaderMap;
 use quipu_core::limits::TURNS_AT_ONCE;
-use quipu_core::{Caller, NewTurn, Permission, Role};
+use quipu_core::{Caller, NewTurn, Role};
 use quipu_engine::facts::NewMemory;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use super::super::App;
+use super::super::auth::WriteCredential;
 use super::super::error::Problem;
 use super::super::request::Sent;
 use super::{Parties, about, filtered, malformed, shape};
@@ -64,13 +65,14 @@ impl Add {
 /// `infer: false`, each message of the person is a memory as it stands.
 pub(super) async fn add(
     State(app): State<App>,
+    WriteCredential(admitted): WriteCredential,
     headers: HeaderMap,
     mut sent: Sent<Add>,
 ) -> Result<Json<Value>, Problem> {
     let (_, user) = filtered(&sent.body.filters, &sent.body.parties)?;
     sent.body.parties = std::mem::take(&mut sent.body.parties).or_in(&sent.body.filters);
     // What another memory's client sends was written by an assistant.
-    let caller = about(&app, &headers, Permission::Write, user.as_deref()).await?;
+    let caller = about(&app, &admitted, &headers, user.as_deref()).await?;
     let caller = caller.through_a_model();
     let messages = sent.body.messages()?;
     if sent.body.infer.unwrap_or(true) && app.engine().has_chat() {

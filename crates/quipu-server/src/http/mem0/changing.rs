@@ -3,12 +3,14 @@
 use axum::Json;
 use axum::extract::State;
 use axum::http::HeaderMap;
-use quipu_core::{Caller, Edit, Permission};
+use quipu_core::{Caller, Edit};
+use quipu_engine::access::Admitted;
 use quipu_engine::facts::{Mode, Target, Update};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use super::super::App;
+use super::super::auth::WriteCredential;
 use super::super::error::Problem;
 use super::super::request::{Asked, Named, Sent};
 use super::filter::Filter;
@@ -31,22 +33,24 @@ pub(super) struct Change {
 
 pub(super) async fn update(
     State(app): State<App>,
+    WriteCredential(admitted): WriteCredential,
     headers: HeaderMap,
     Named(id): Named<String>,
     sent: Sent<Change>,
 ) -> Result<Json<Value>, Problem> {
-    Ok(Json(change(&app, &headers, &id, &sent, &sent.body).await?.into()))
+    Ok(Json(change(&app, &admitted, &headers, &id, &sent, &sent.body).await?.into()))
 }
 
 /// Says what holds from now on; what held before stays in the history.
 async fn change<T>(
     app: &App,
+    admitted: &Admitted,
     headers: &HeaderMap,
     id: &str,
     sent: &Sent<T>,
     change: &Change,
 ) -> Result<Map<String, Value>, Problem> {
-    let (caller, target) = named(app, headers, Permission::Write, id).await?;
+    let (caller, target) = named(app, admitted, headers, id).await?;
     let caller = caller.through_a_model();
     let mut memory = standing(app, &caller, &target).await?;
     let refuse = |name: &str| malformed(&format!("`{name}` is not a time"));
@@ -95,10 +99,11 @@ async fn forget_one(app: &App, caller: &Caller, target: Target) -> Result<(), Pr
 
 pub(super) async fn forget(
     State(app): State<App>,
+    WriteCredential(admitted): WriteCredential,
     headers: HeaderMap,
     Named(id): Named<String>,
 ) -> Result<Json<Value>, Problem> {
-    let (caller, target) = named(&app, &headers, Permission::Write, &id).await?;
+    let (caller, target) = named(&app, &admitted, &headers, &id).await?;
     standing(&app, &caller, &target).await?;
     forget_one(&app, &caller, target).await?;
     Ok(Json(json!({ "message": "Memory deleted successfully!" })))
@@ -115,6 +120,7 @@ async fn forget_through(app: &App, caller: &Caller, filter: &Filter) -> Result<u
 
 pub(super) async fn forget_all(
     State(app): State<App>,
+    WriteCredential(admitted): WriteCredential,
     headers: HeaderMap,
     Asked(query): Asked<NamedQuery>,
 ) -> Result<Json<Value>, Problem> {
@@ -124,13 +130,14 @@ pub(super) async fn forget_all(
         return Err(Problem::of("user_required"));
     }
     let user = parties.user_id.as_deref();
-    let caller = about(&app, &headers, Permission::Write, user).await?;
+    let caller = about(&app, &admitted, &headers, user).await?;
     forget_through(&app, &caller, &filter).await?;
     Ok(Json(json!({ "message": "Memories deleted successfully!" })))
 }
 
 pub(super) async fn forget_entity(
     State(app): State<App>,
+    WriteCredential(admitted): WriteCredential,
     headers: HeaderMap,
     Named((kind, name)): Named<(String, String)>,
 ) -> Result<Json<Value>, Problem> {
@@ -140,7 +147,7 @@ pub(super) async fn forget_entity(
     }
     let filter = Filter::is(&field, &name);
     let user = filter.user().unwrap_or_default();
-    let caller = about(&app, &headers, Permission::Write, user.as_deref()).await?;
+    let caller = about(&app, &admitted, &headers, user.as_deref()).await?;
     forget_through(&app, &caller, &filter).await?;
     Ok(Json(json!({ "message": "Entity deleted successfully!" })))
 }
@@ -160,11 +167,12 @@ pub(super) struct One {
 
 pub(super) async fn update_several(
     State(app): State<App>,
+    WriteCredential(admitted): WriteCredential,
     headers: HeaderMap,
     sent: Sent<Several>,
 ) -> Result<Json<Value>, Problem> {
     for one in &sent.body.memories {
-        change(&app, &headers, &one.memory_id, &sent, &one.change).await?;
+        change(&app, &admitted, &headers, &one.memory_id, &sent, &one.change).await?;
     }
     Ok(Json(json!({
         "message": format!("Successfully updated {} memories", sent.body.memories.len()),
@@ -173,11 +181,12 @@ pub(super) async fn update_several(
 
 pub(super) async fn forget_several(
     State(app): State<App>,
+    WriteCredential(admitted): WriteCredential,
     headers: HeaderMap,
     sent: Sent<Several>,
 ) -> Result<Json<Value>, Problem> {
     for one in &sent.body.memories {
-        let (caller, target) = named(&app, &headers, Permission::Write, &one.memory_id).await?;
+        let (caller, target) = named(&app, &admitted, &headers, &one.memory_id).await?;
         standing(&app, &caller, &target).await?;
         forget_one(&app, &caller, target).await?;
     }

@@ -18,7 +18,8 @@ use axum::middleware::{Next, from_fn};
 use axum::response::Response;
 use axum::routing::{delete, get, post, put};
 use axum::{Json, Router};
-use quipu_core::{Caller, Permission};
+use quipu_core::Caller;
+use quipu_engine::access::Admitted;
 use quipu_engine::facts::Target;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -116,11 +117,12 @@ impl Parties {
     }
 }
 
-/// The caller, about this user: the same door as everybody's, with the user where it looks for one.
+/// The caller, about this user: as at every other route, with the user where it is looked for. The
+/// credential was checked before the body was read.
 async fn about(
     app: &App,
+    admitted: &Admitted,
     headers: &HeaderMap,
-    permission: Permission,
     user: Option<&str>,
 ) -> Result<Caller, Problem> {
     let mut headers = headers.clone();
@@ -128,19 +130,20 @@ async fn about(
         let name = HeaderValue::from_bytes(user.as_bytes());
         headers.insert(auth::USER, name.map_err(|_| Problem::of("malformed_header"))?);
     }
-    app.caller(&headers, permission).await
+    let user = auth::user_of(app, admitted, &headers)?;
+    app.enter(admitted, &user).await
 }
 
 /// The caller and the memory that an id names. Somebody else's is like one that is not there.
 async fn named(
     app: &App,
+    admitted: &Admitted,
     headers: &HeaderMap,
-    permission: Permission,
     id: &str,
 ) -> Result<(Caller, Target), Problem> {
     let absent = || Problem::of("memory_not_found");
     let id = Id::parse(id);
-    let caller = about(app, headers, permission, id.user.as_deref()).await;
+    let caller = about(app, admitted, headers, id.user.as_deref()).await;
     let caller = caller.map_err(|problem| {
         let nobody = problem.is("wrong_user") || problem.is("user_required");
         if nobody || problem.is("malformed_header") { absent() } else { problem }

@@ -3,14 +3,14 @@
 use axum::Json;
 use axum::extract::State;
 use axum::http::HeaderMap;
-use quipu_core::{Caller, Permission, Status};
+use quipu_core::{Caller, Status};
 use quipu_engine::facts::{Filter as Standing, Listing, Memory, Point, Target};
 use quipu_engine::recall::Recall;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::super::App;
-use super::super::auth::Admin;
+use super::super::auth::{Admin, ReadCredential};
 use super::super::error::Problem;
 use super::super::request::{Asked, Named, Sent};
 use super::super::search::QUERY_CHARS;
@@ -39,11 +39,12 @@ pub(super) struct Search {
 /// Finds what bears on a question; `score` is how well each fits, between 0 and 1.
 pub(super) async fn search(
     State(app): State<App>,
+    ReadCredential(admitted): ReadCredential,
     headers: HeaderMap,
     sent: Sent<Search>,
 ) -> Result<Json<Value>, Problem> {
     let (filter, user) = filtered(&sent.body.filters, &sent.body.parties)?;
-    let caller = about(&app, &headers, Permission::Read, user.as_deref()).await?;
+    let caller = about(&app, &admitted, &headers, user.as_deref()).await?;
     let Search { query, top_k, limit, threshold, rerank, .. } = &sent.body;
     if query.chars().count() > QUERY_CHARS {
         return Err(malformed(&format!("`query` has at most {QUERY_CHARS} characters")));
@@ -129,12 +130,13 @@ pub(super) struct List {
 /// Lists what a filter lets through, page by page.
 pub(super) async fn list_filtered(
     State(app): State<App>,
+    ReadCredential(admitted): ReadCredential,
     headers: HeaderMap,
     Asked(paging): Asked<Paging>,
     sent: Sent<List>,
 ) -> Result<Json<Value>, Problem> {
     let (filter, user) = filtered(&sent.body.filters, &sent.body.parties)?;
-    let caller = about(&app, &headers, Permission::Read, user.as_deref()).await?;
+    let caller = about(&app, &admitted, &headers, user.as_deref()).await?;
     page_of(&app, &caller, &filter, &paging).await
 }
 
@@ -167,12 +169,13 @@ impl NamedQuery {
 /// Lists what is named in the address.
 pub(super) async fn list_named(
     State(app): State<App>,
+    ReadCredential(admitted): ReadCredential,
     headers: HeaderMap,
     Asked(query): Asked<NamedQuery>,
 ) -> Result<Json<Value>, Problem> {
     let (filter, parties, paging) = query.read()?;
     let user = parties.user_id.as_deref();
-    let caller = about(&app, &headers, Permission::Read, user).await?;
+    let caller = about(&app, &admitted, &headers, user).await?;
     page_of(&app, &caller, &filter, &paging).await
 }
 
@@ -189,20 +192,22 @@ pub(super) async fn standing(
 
 pub(super) async fn get_one(
     State(app): State<App>,
+    ReadCredential(admitted): ReadCredential,
     headers: HeaderMap,
     Named(id): Named<String>,
 ) -> Result<Json<Value>, Problem> {
-    let (caller, target) = named(&app, &headers, Permission::Read, &id).await?;
+    let (caller, target) = named(&app, &admitted, &headers, &id).await?;
     let memory = standing(&app, &caller, &target).await?;
     Ok(Json(shape::memory(&memory, &caller.user_name).into()))
 }
 
 pub(super) async fn history(
     State(app): State<App>,
+    ReadCredential(admitted): ReadCredential,
     headers: HeaderMap,
     Named(id): Named<String>,
 ) -> Result<Json<Vec<Value>>, Problem> {
-    let (caller, target) = named(&app, &headers, Permission::Read, &id).await?;
+    let (caller, target) = named(&app, &admitted, &headers, &id).await?;
     let entries = app.engine().history(&caller, &target, clock::now()).await?;
     Ok(Json(shape::history(&entries, &caller.user_name)))
 }

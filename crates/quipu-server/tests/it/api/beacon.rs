@@ -75,7 +75,7 @@ async fn a_page_of_another_site_cannot_close_anything() {
     let evil = me.with("origin", "https://evil.example");
     beacon(&evil, r#"{"session_id":"c"}"#).await.refused(403, "cross_site");
     assert_eq!(me.get("/api/sessions/c").await.at("/state"), "active");
-    let own = me.with("origin", "http://localhost:7777");
+    let own = me.with("origin", &me.base);
     beacon(&own, r#"{"session_id":"c"}"#).await.expect(202);
     assert_eq!(me.get("/api/sessions/c").await.at("/state"), "idle");
 }

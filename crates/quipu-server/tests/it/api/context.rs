@@ -12,7 +12,7 @@ use crate::app::{Answer, Client, TestApp};
 use crate::models::Stage;
 
 async fn alice(app: &TestApp) -> Client {
-    app.tenant_key("acme").await.about("alice")
+    app.application_key("acme").await.about("alice")
 }
 
 /// A context for a message, with whatever else is asked.
@@ -102,7 +102,7 @@ async fn what_is_taken_back_breaks_the_freeze_at_once() {
         let next = retrieve(&alice, "What do I take at night?", in_chat()).await;
         assert!(!next.text().contains("zolpidem"), "{way}: {}", next.text());
         assert!(next.at("/baseline/content").contains("Plays the cello"), "{way}");
-        // Not even from what is at hand when the database is away.
+        // Not even when the database is away.
         retrieve(&alice, "What do I take at night?", in_chat()).await;
         app.engine.close();
         let away = retrieve(&alice, "What do I take at night?", in_chat()).await;
@@ -111,17 +111,33 @@ async fn what_is_taken_back_breaks_the_freeze_at_once() {
 }
 
 #[tokio::test]
-async fn what_is_at_hand_forgets_with_the_memory() {
+async fn erase_removes_the_baseline_of_a_session_on_another_server() {
     let app = TestApp::with_keys().await;
     let alice = alice(&app).await;
-    let memory = alice.save("Takes zolpidem").await.at("/memory/id");
-    let first = retrieve(&alice, "What do I take?", in_chat()).await;
-    assert!(first.at("/baseline/content").contains("zolpidem"));
-    alice.post(&format!("/api/memory/{memory}/erase"), json!({})).await.expect(200);
-    app.engine.close();
-    let away = retrieve(&alice, "What do I take?", in_chat()).await;
-    assert_eq!(away.json()["degraded"], json!(["database"]));
-    assert!(!away.text().contains("zolpidem"), "{}", away.text());
+    let (base, other) = app.again(std::sync::Arc::new(quipu_core::model::NoModels)).await;
+    let there = alice.at(&base);
+    let admin = app.database.admin().await;
+    for lock in ["recall_state", "baseline", "passage", "users"] {
+        let memory = alice.save("Takes zolpidem").await.at("/memory/id");
+        let first = retrieve(&there, "What do I take?", in_chat()).await;
+        assert!(first.at("/baseline/content").contains("zolpidem"), "{lock}");
+        alice.post(&format!("/api/memory/{memory}/erase"), json!({})).await.expect(200);
+        let slow = format!("begin; lock table {lock} in access exclusive mode");
+        admin.batch_execute(&slow).await.unwrap();
+        for deadline in [1, 150] {
+            let mut body = in_chat();
+            body["deadline_ms"] = deadline.into();
+            let given = retrieve(&there, "What do I take?", body).await;
+            assert!(!given.text().contains("zolpidem"), "{lock}: {}", given.text());
+        }
+        admin.batch_execute("rollback").await.unwrap();
+    }
+    other.close();
+    let away = retrieve(&there, "What do I take?", in_chat()).await;
+    assert_eq!(
+        (away.at("/context"), away.json()["degraded"].clone()),
+        (String::new(), json!(["database"]))
+    );
 }
 
 #[tokio::test]
@@ -424,7 +440,7 @@ async fn a_past_point_gives_the_same_context_later() {
 #[tokio::test]
 async fn the_domains_of_a_message_are_told_from_its_words() {
     let app = TestApp::with_keys().await;
-    let (admin, alice) = (app.tenant_key("acme").await, alice(&app).await);
+    let (admin, alice) = (app.application_key("acme").await, alice(&app).await);
     let detect = async |query: &str| {
         alice.post("/api/domains/detect", json!({ "query": query })).await.expect(200)
     };

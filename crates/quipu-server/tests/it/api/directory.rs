@@ -85,7 +85,7 @@ async fn users_are_listed_by_name_in_pages() {
 #[tokio::test]
 async fn the_timezone_of_a_user_is_a_memory() {
     let app = TestApp::with_keys().await;
-    let admin = app.tenant_key("acme").await;
+    let admin = app.application_key("acme").await;
     let zone = |name: &str| {
         json!({
             "content": format!("Lives in {name}"), "force": "hard", "domain": "personal",

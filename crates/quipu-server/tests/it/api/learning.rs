@@ -14,7 +14,7 @@ async fn lisbon() -> TestApp {
 }
 
 async fn alice(app: &TestApp) -> Client {
-    app.tenant_key("acme").await.about("alice")
+    app.application_key("acme").await.about("alice")
 }
 
 /// Says these things in a session; the ids of the turns.

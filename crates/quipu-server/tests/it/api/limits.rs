@@ -214,11 +214,8 @@ async fn no_memory_and_no_turn_can_break_the_fence() {
 
 #[test]
 fn no_text_of_the_injection_corpus_breaks_the_fence() {
-    let Some(folder) = std::env::var_os("QUIPU_EVAL_DATA") else {
-        println!("SKIPPED: set QUIPU_EVAL_DATA to the folder that holds injection/corpus.jsonl");
-        return;
-    };
-    let path = std::path::Path::new(&folder).join("injection/corpus.jsonl");
+    let Some(folder) = crate::required_data::folder("QUIPU_EVAL_DATA") else { return };
+    let path = folder.join("injection/corpus.jsonl");
     let corpus = std::fs::read_to_string(path).expect("the corpus");
     let mut tried = 0;
     for line in corpus.lines() {
@@ -269,6 +266,10 @@ async fn a_context_comes_in_time_when_the_database_does_not() {
     let ask = json!({ "query": "What do I drink?", "session_id": "chat", "deadline_ms": 500 });
     let first = retrieve(&alice, ask.clone()).await;
     assert_eq!(first.json()["degraded"], json!([]));
+    // Every connection has its statements prepared: preparing one would wait for a locked table too.
+    for _ in 0..16 {
+        retrieve(&alice, ask.clone()).await;
+    }
     // Somebody else holds what the answer needs, for longer than the answer may take.
     let admin = app.database.admin().await;
     admin
@@ -279,7 +280,16 @@ async fn a_context_comes_in_time_when_the_database_does_not() {
     let slow = retrieve(&alice, ask.clone()).await;
     assert!(start.elapsed() < Duration::from_millis(1_500), "{:?}", start.elapsed());
     assert_eq!(slow.json()["degraded"], json!(["database"]));
-    assert_eq!(slow.at("/baseline/content"), first.at("/baseline/content"), "what is at hand");
+    assert_eq!(slow.at("/context"), "", "what was not confirmed may have been removed");
+    admin.batch_execute("rollback").await.unwrap();
+    for _ in 0..16 {
+        retrieve(&alice, ask.clone()).await;
+    }
+    // What the session was given is read and confirmed; only what comes after it is late.
+    admin.batch_execute("begin; lock table passage in access exclusive mode").await.unwrap();
+    let slow = retrieve(&alice, ask.clone()).await;
+    assert_eq!(slow.json()["degraded"], json!(["database"]));
+    assert_eq!(slow.at("/baseline/content"), first.at("/baseline/content"), "it was confirmed");
     assert_eq!(slow.header("etag"), first.header("etag"));
     let other = json!({ "query": "What do I drink?", "session_id": "new", "deadline_ms": 300 });
     let nothing = retrieve(&alice, other).await;
@@ -293,5 +303,5 @@ async fn a_context_comes_in_time_when_the_database_does_not() {
     app.engine.close();
     let away = retrieve(&alice, ask).await;
     assert_eq!(away.json()["degraded"], json!(["database"]));
-    assert_eq!(away.at("/baseline/content"), first.at("/baseline/content"));
+    assert_eq!(away.at("/context"), "");
 }

@@ -76,7 +76,7 @@ async fn the_log_names_the_route_and_holds_no_word_of_a_memory() {
     let _guard = tracing::subscriber::set_default(subscriber);
     let app = TestApp::with_keys().await;
     let word = canary("log");
-    let alice = app.tenant_key("acme").await.about("alice");
+    let alice = app.application_key("acme").await.about("alice");
     say_everywhere(&alice, &word).await;
     let text = log.text();
     assert!(!text.contains(&word), "{}", lines_with(&text, &word));

@@ -6,7 +6,7 @@ use crate::app::{Client, TestApp};
 use crate::models::Stage;
 
 async fn alice(app: &TestApp) -> Client {
-    app.tenant_key("acme").await.about("alice")
+    app.application_key("acme").await.about("alice")
 }
 
 #[tokio::test]
@@ -29,7 +29,7 @@ async fn a_save_answers_with_the_memory_the_event_and_words() {
     assert_eq!(memory["status"], "active");
     assert_eq!(memory["version"], 1);
     assert_eq!(memory["category"], "style", "a name of another system is understood");
-    assert_eq!(memory["source"], "assistant_explicit");
+    assert_eq!(memory["source"], "user_explicit");
     assert_eq!(memory["evidence"][0]["description"], "five flights");
     assert_eq!(memory["turn_ids"], json!(["t1"]));
     assert_eq!(event["type"], "memory.saved");
@@ -326,7 +326,7 @@ async fn a_hard_memory_holds_its_key_alone() {
 #[tokio::test]
 async fn a_save_names_what_it_may_be_repeating_when_asked() {
     let app = TestApp::with_models(Stage::with_words()).await;
-    let alice = app.tenant_key("acme").await.about("alice");
+    let alice = app.application_key("acme").await.about("alice");
     let first = alice.save("Likes strong black oolong tea in the morning").await.at("/memory/id");
     alice.save("Has two cats").await;
     let again = json!({ "content": "Likes strong black oolong tea in the mornings" });

@@ -7,7 +7,7 @@ use crate::app::TestApp;
 #[tokio::test]
 async fn where_nobody_has_said_anything_the_balanced_policy_holds() {
     let app = TestApp::with_keys().await;
-    let alice = app.tenant_key("acme").await.about("alice");
+    let alice = app.application_key("acme").await.about("alice");
     let policy = alice.get("/api/policy").await.expect(200).json();
     assert_eq!(
         (&policy["in_force"]["preset"], &policy["version"]),
@@ -23,7 +23,7 @@ async fn where_nobody_has_said_anything_the_balanced_policy_holds() {
 #[tokio::test]
 async fn the_tenant_speaks_for_all_and_a_user_over_it() {
     let app = TestApp::with_keys().await;
-    let acme = app.tenant_key("acme").await;
+    let acme = app.application_key("acme").await;
     let (alice, bob) = (acme.about("alice"), acme.about("bob"));
     let said = json!({ "preset": "assistant", "daily_tokens": 1000 });
     let tenant = acme.put("/api/tenant/policy", said.clone()).await.expect(200).json();
@@ -44,7 +44,7 @@ async fn the_tenant_speaks_for_all_and_a_user_over_it() {
     assert_eq!((of(&bobs, "admission"), of(&bobs, "extract")), (json!("propose"), json!("close")));
     let cleared = alice.put("/api/policy", json!({})).await.expect(200).json();
     assert_eq!((of(&cleared, "extract"), &cleared["version"]), (json!("close"), &json!("t1.u2")));
-    let globex = app.tenant_key("globex").await;
+    let globex = app.application_key("globex").await;
     assert_eq!(globex.get("/api/tenant/policy").await.expect(200).json()["version"], 0);
     let human = app.human("acme", "alice").await;
     human.put("/api/tenant/policy", said).await.refused(403, "forbidden");
@@ -54,7 +54,7 @@ async fn the_tenant_speaks_for_all_and_a_user_over_it() {
 #[tokio::test]
 async fn a_policy_that_makes_no_sense_is_refused_and_changes_nothing() {
     let app = TestApp::with_keys().await;
-    let acme = app.tenant_key("acme").await;
+    let acme = app.application_key("acme").await;
     let alice = acme.about("alice");
     for (wrong, status) in [
         (json!({ "preset": "reckless" }), 422),
@@ -82,7 +82,7 @@ async fn a_policy_that_makes_no_sense_is_refused_and_changes_nothing() {
 #[tokio::test]
 async fn of_many_who_speak_at_once_each_is_heard() {
     let app = TestApp::with_keys().await;
-    let acme = app.tenant_key("acme").await;
+    let acme = app.application_key("acme").await;
     for path in ["/api/tenant/policy", "/api/policy"] {
         let mut speakers = Vec::new();
         for window in 1..=8 {

@@ -11,7 +11,7 @@ use crate::app::{Answer, Client, TestApp};
 use crate::models::Stage;
 
 async fn alice(app: &TestApp) -> Client {
-    app.tenant_key("acme").await.about("alice")
+    app.application_key("acme").await.about("alice")
 }
 
 async fn search(client: &Client, query: &str) -> Answer {
@@ -61,10 +61,7 @@ async fn a_name_or_a_number_is_found_by_its_letters_beside_vectors() {
 
 #[tokio::test]
 async fn a_paraphrase_is_found_by_its_meaning() {
-    let Some(models) = Stage::with_meaning() else {
-        println!("SKIPPED: set QUIPU_TEST_MODELS to a folder with the files of potion in it");
-        return;
-    };
+    let Some(models) = Stage::with_meaning() else { return };
     let app = TestApp::with_models(models).await;
     let alice = alice(&app).await;
     for other in

@@ -67,6 +67,19 @@ async fn a_link_lets_one_person_in_once() {
 }
 
 #[tokio::test]
+async fn a_link_does_not_replace_a_sign_in() {
+    let app = TestApp::with_keys().await;
+    let page = operator(&app, "alice").await;
+    let by = app.tenant_key("acme").await;
+    let made = by.post("/api/sign-in/links", json!({ "user": "mallory" })).await.expect(201);
+    let sent = json!({ "link": made.at("/href").replace("/sign-in#", "") });
+    page.post("/api/sign-in", sent.clone()).await.refused(409, "signed_in_already");
+    assert_eq!(page.get("/api/sign-in").await.expect(200).at("/user"), "alice");
+    page.delete("/api/sign-in").await.expect(204);
+    page.post("/api/sign-in", sent).await.expect(201);
+}
+
+#[tokio::test]
 async fn of_two_who_follow_a_link_at_once_one_comes_in() {
     let app = TestApp::with_keys().await;
     let by = app.tenant_key("acme").await;
@@ -120,6 +133,116 @@ async fn revoking_the_key_signs_everybody_out() {
     page.get("/api/memory").await.expect(200);
     app.presenting(&secret).delete(&format!("/api/keys/{id}")).await.expect(200);
     page.get("/api/memory").await.refused(401, "unauthenticated");
+}
+
+/// Follows a link that this browser makes for a user.
+async fn let_in(app: &TestApp, by: &Client, user: &str) -> Client {
+    let made = by.post("/api/sign-in/links", json!({ "user": user })).await.expect(201);
+    let link = made.at("/href").replace("/sign-in#", "");
+    let sent = json!({ "link": link });
+    browser(app, &app.anonymous().post("/api/sign-in", sent).await.expect(201))
+}
+
+#[tokio::test]
+async fn revoking_a_key_ends_sign_ins_made_from_it_through_links() {
+    let app = TestApp::with_keys().await;
+    let (id, secret) = app.make_key("acme", None, &Permission::ALL, None).await;
+    let sent = json!({ "key": secret, "user": "ops" });
+    let operator = browser(&app, &app.anonymous().post("/api/sign-in", sent).await.expect(201));
+    // key -> sign-in -> link -> sign-in, and a link that was not used, and a token.
+    let alice = let_in(&app, &operator, "alice").await;
+    let made = operator.post("/api/sign-in/links", json!({ "user": "bob" })).await.expect(201);
+    let waiting = made.at("/href").replace("/sign-in#", "");
+    let token = operator.post("/api/tokens", json!({ "user": "alice" })).await.expect(201);
+    let token = app.presenting(&token.at("/secret"));
+    alice.get("/api/memory").await.expect(200);
+    token.get("/api/memory").await.expect(200);
+    // The operator's own sign-in is over, and gone from the table: the chain still holds.
+    operator.delete("/api/sign-in").await.expect(204);
+    let admin = app.database.admin().await;
+    admin
+        .batch_execute("delete from credential where kind = 'sign_in' and revoked_at is not null")
+        .await
+        .unwrap();
+    let other = app.tenant_key("acme").await;
+    let revoked = other.delete(&format!("/api/keys/{id}")).await.expect(200).json();
+    assert_eq!(revoked["revoked"].as_array().unwrap().len(), 4, "{revoked}");
+    alice.get("/api/memory").await.refused(401, "unauthenticated");
+    token.get("/api/memory").await.refused(401, "unauthenticated");
+    let sent = json!({ "link": waiting });
+    app.anonymous().post("/api/sign-in", sent).await.refused(401, "unauthenticated");
+}
+
+#[tokio::test]
+async fn signing_out_or_switching_user_ends_nobody_elses_sign_in() {
+    let app = TestApp::with_keys().await;
+    let first = operator(&app, "ops").await;
+    let alice = let_in(&app, &first, "alice").await;
+    let second = first.post("/api/sign-in", json!({ "user": "bob" })).await.expect(201);
+    let second = browser(&app, &second);
+    first.get("/api/memory").await.refused(401, "unauthenticated");
+    alice.get("/api/memory").await.expect(200);
+    let carol = let_in(&app, &second, "carol").await;
+    second.delete("/api/sign-in").await.expect(204);
+    second.get("/api/memory").await.refused(401, "unauthenticated");
+    alice.get("/api/memory").await.expect(200);
+    carol.get("/api/memory").await.expect(200);
+}
+
+#[tokio::test]
+async fn sign_ins_are_listed_and_ended_by_administrators_and_their_owners() {
+    let app = TestApp::with_keys().await;
+    let ops = operator(&app, "ops").await;
+    let (alice, bob) = (let_in(&app, &ops, "alice").await, let_in(&app, &ops, "bob").await);
+    let phone = let_in(&app, &ops, "alice").await;
+    // Of another tenant, and from the command line.
+    let globex = app.tenant_key("globex").await;
+    let theirs = globex.post("/api/sign-in/links", json!({ "user": "alice" })).await.expect(201);
+    let theirs = theirs.at("/href").replace("/sign-in#", "");
+    let all = ops.get("/api/sign-ins").await.expect(200);
+    assert_eq!(all.each("user"), ["alice", "bob", "alice", "ops"]);
+    assert!(all.each("kind").iter().all(|kind| kind == "sign_in"));
+    let own = alice.get("/api/sign-ins").await.expect(200);
+    assert_eq!(own.each("user"), ["alice", "alice"]);
+    assert!(!own.text().contains("secret"), "{}", own.text());
+    alice.get("/api/sign-ins?user=bob").await.refused(403, "forbidden");
+    alice.delete("/api/sign-ins?user=bob").await.refused(403, "forbidden");
+    let bobs = ops.get("/api/sign-ins?user=bob").await.expect(200).at("/data/0/id");
+    alice.delete(&format!("/api/sign-ins/{bobs}")).await.refused(404, "key_not_found");
+    let key = app.bound_key("acme", "alice").await;
+    key.get("/api/sign-ins").await.refused(403, "forbidden");
+    // An administrator ends one; its owner notices at once.
+    ops.delete(&format!("/api/sign-ins/{bobs}")).await.expect(200);
+    bob.get("/api/memory").await.refused(401, "unauthenticated");
+    // A person ends all of theirs, and nobody else's.
+    ops.delete("/api/sign-ins").await.refused(400, "user_required");
+    let ended = phone.delete("/api/sign-ins").await.expect(200).json();
+    assert_eq!(ended["revoked"].as_array().unwrap().len(), 2);
+    alice.get("/api/memory").await.refused(401, "unauthenticated");
+    ops.get("/api/sign-in").await.expect(200);
+    let sent = json!({ "link": theirs });
+    app.anonymous().post("/api/sign-in", sent).await.expect(201);
+}
+
+#[tokio::test]
+async fn expired_credentials_are_swept_and_keys_are_not() {
+    let app = TestApp::with_keys().await;
+    let now = quipu_server::clock::now();
+    let days = |days: i64| now - jiff::SignedDuration::from_hours(24 * days);
+    let old = app.mint("acme", "alice", days(3)).await;
+    let fresh = app.mint("globex", "alice", now).await;
+    app.make_key("acme", None, &Permission::ALL, Some(days(3))).await;
+    let admin = app.database.admin().await;
+    let count = async || -> i64 {
+        admin.query_one("select count(*) from credential", &[]).await.unwrap().get(0)
+    };
+    let before = count().await;
+    app.presenting(&old).get("/api/memory").await.refused(401, "unauthenticated");
+    app.presenting(&fresh).get("/api/memory").await.expect(200);
+    assert_eq!(count().await, before, "no request sweeps");
+    assert_eq!(app.engine.sweep_credentials().await.unwrap(), 1);
+    assert_eq!(count().await, before - 1);
+    assert_eq!(app.engine.sweep_credentials().await.unwrap(), 0);
 }
 
 #[tokio::test]

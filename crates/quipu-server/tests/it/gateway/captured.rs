@@ -76,6 +76,31 @@ async fn a_chat_that_the_service_keeps_is_one_chat_too() {
 }
 
 #[tokio::test]
+async fn an_answer_is_gone_on_from_through_another_server_and_by_its_own_user_only() {
+    let stage = Stage::open(Door::Keys, |n, asked| {
+        let text = format!("Noted {n}");
+        reply(asked, &text)
+    })
+    .await;
+    let (ada, direct) = stage.assistant("ada").await;
+    let (bob, _) = stage.assistant("bob").await;
+    let second = stage.second().await;
+    let first = json!({"model": "m", "input": "I have a cat", "stream": true});
+    let first = ada.post("/v1/responses", first).await.expect(200);
+    let name = first.header("quipu-session").unwrap().to_owned();
+    let next = json!({"model": "m", "previous_response_id": "resp_1", "input": "And a dog"});
+    // At once, while the first is still being recorded, and through another server.
+    let there = ada.at(&second).post("/v1/responses", next.clone()).await.expect(200);
+    assert_eq!(there.header("quipu-session"), Some(name.as_str()));
+    let other = bob.at(&second).post("/v1/responses", next.clone()).await.expect(200);
+    assert_ne!(other.header("quipu-session"), Some(name.as_str()), "not by another user");
+    stage.turns(&direct, &name, 4).await;
+    direct.delete(&format!("/api/sessions/{name}")).await.expect(200);
+    let gone = ada.at(&second).post("/v1/responses", next).await.expect(200);
+    assert_ne!(gone.header("quipu-session"), Some(name.as_str()), "not into a deleted session");
+}
+
+#[tokio::test]
 async fn what_tools_say_is_kept_as_theirs() {
     let stage = Stage::saying(Door::Keys, "It is sunny").await;
     let (ada, direct) = stage.assistant("ada").await;

@@ -6,5 +6,5 @@ mod guide;
 mod open;
 mod passing;
 mod remembered;
-mod stage;
+pub mod stage;
 mod tools;

@@ -28,7 +28,7 @@ async fn an_answer_passes_byte_for_byte() {
             let (kind, sent) = body(&stage.last(), text);
             assert_eq!(answer.body, sent, "{path} {stream}");
             assert_eq!(answer.header("content-type"), Some(kind));
-            assert_eq!(answer.header("x-service"), Some("yes"));
+            assert_eq!(answer.header("x-request-id"), Some("yes"));
             assert_eq!(answer.header("content-length"), Some(sent.len().to_string().as_str()));
             assert_eq!(answer.header("quipu-memories"), Some("1"), "{path} {stream}");
         }
@@ -165,12 +165,12 @@ async fn no_key_of_ours_reaches_the_service() {
 
 #[tokio::test]
 async fn a_key_without_the_right_to_read_or_write_gets_no_more_here() {
-    use quipu_core::Permission::{Propose, Read};
+    use quipu_core::Permission::{Chat, Propose, Read};
     let stage = Stage::saying(Door::Keys, "Yes").await;
-    let blind = stage.through(&stage.app.key_that_may("acme", &[Propose]).await).about("ada");
+    let blind = stage.through(&stage.app.key_that_may("acme", &[Propose, Chat]).await).about("ada");
     let refused = say(&blind, &["Hello"]).await.expect(403);
     assert_eq!(refused.at("/error/code"), "forbidden");
-    let reader = stage.app.key_that_may("acme", &[Read]).await.about("ada");
+    let reader = stage.app.key_that_may("acme", &[Read, Chat]).await.about("ada");
     let deaf = stage.through(&reader).with("x-quipu-session", "c");
     say(&deaf, &["Hello"]).await.expect(200);
     tokio::time::sleep(Duration::from_millis(100)).await;

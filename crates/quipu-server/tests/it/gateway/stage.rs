@@ -66,6 +66,19 @@ impl Stage {
         Self { app, service, line, base, engine, server }
     }
 
+    /// Another server with the same service behind its gateway, over the same database.
+    pub async fn second(&self) -> String {
+        let engine = Engine::connect(&self.app.database.connect()).unwrap();
+        let engine = engine.with_models(Models::with_words());
+        engine.settle_model(clock::now()).await.unwrap().unwrap();
+        let upstream = Upstream::new(&format!("{}/v1", self.service.base), Some(SERVER_KEY));
+        let own = App::new(engine, Door::Keys);
+        let gateway = Gateway::new(own.clone(), Some(upstream.unwrap()));
+        // A busy machine must not look like a slow database.
+        let gateway = gateway.with_deadline(Duration::from_secs(3));
+        serve(router_with(own, gateway)).await.0
+    }
+
     /// A stage whose service says the same to everybody.
     pub async fn saying(door: Door, text: &str) -> Self {
         let text = text.to_owned();
@@ -128,7 +141,7 @@ pub async fn say(client: &Client, messages: &[&str]) -> Answer {
 pub fn reply(asked: &Asked, text: &str) -> Vec<Step> {
     let (kind, body) = body(asked, text);
     let headers =
-        format!("content-type: {kind}\r\nx-service: yes\r\ncontent-length: {}\r\n", body.len());
+        format!("content-type: {kind}\r\nx-request-id: yes\r\ncontent-length: {}\r\n", body.len());
     vec![Step::Send(head(200, &headers)), Step::Send(body)]
 }
 

@@ -332,6 +332,11 @@ pub const TABLE: &[Row] = &[
     only_reads(does(Admin, "preview_user_erasure", &[given(Path("user"), User("carol"), USER)])),
     only_reads(does(Admin, "list_user_erasures", &[given(Path("user"), User("carol"), USER)])),
     does(Admin, "delete_user", &[given(Path("user"), User("carol"), USER)]),
+    // A person may list and end their own, which the tests of signing in try. While nobody has made one
+    // for dave.
+    only_reads(does(Admin, "list_sign_ins", &[given(Query("user"), User("dave"), Own)])),
+    does(Admin, "end_sign_ins", &[given(Query("user"), User("dave"), Own)]),
+    does(Admin, "end_sign_in", &[given(Path("id"), Token, Refused(&["key_not_found"]))]),
     only_reads(does(Admin, "list_keys", &[])),
     with_body(does(Admin, "create_key", &[given(Body("user"), User("dave"), Own)]), r#"{"name": "another"}"#),
     does(Admin, "revoke_key", &[given(Path("id"), Key, Refused(&["key_not_found"]))]),

@@ -70,6 +70,8 @@ pub enum Thing {
     UserCursor,
     /// The id of a key.
     Key,
+    /// The id of a live token.
+    Token,
     /// A webhook of the tenant's.
     Webhook,
     /// A plain no, the same from everybody.
@@ -80,7 +82,7 @@ use Thing::*;
 impl Thing {
     /// Whether it is a tenant's and not one person's.
     pub fn is_of_tenant(self) -> bool {
-        matches!(self, Domain(_) | DomainPortrait | User(_) | UserCursor | Key | Webhook)
+        matches!(self, Domain(_) | DomainPortrait | User(_) | UserCursor | Key | Token | Webhook)
     }
 
     /// A thing of the same kind that never existed, as close to the real one as can be.
@@ -142,7 +144,7 @@ impl Thing {
             }
             Words | Content | Digest | ContestDigest | Session | DeletableSession
             | TrashedSession | ErasableSession | IdempotencyKey | Domain(_) | DomainPortrait
-            | User(_) | Key => other_end(real),
+            | User(_) | Key | Token => other_end(real),
         }
     }
 }
@@ -299,6 +301,8 @@ impl Things {
         }
         let key = admin.post("/api/keys", json!({ "name": song, "user": "erin" })).await;
         self.put(Key, key.expect(201).at("/id"));
+        let token = admin.post("/api/tokens", json!({ "user": "erin" })).await;
+        self.put(Token, token.expect(201).at("/id"));
         self.put(UserCursor, close_cursor(&json!("carol")));
         self.private.push(song);
         self

@@ -65,7 +65,14 @@ async fn a_shut_domain_is_opened_by_its_person_alone() {
     let me = app.anonymous();
     let health = json!({ "content": "Has asthma", "domain": "health" });
     let key = question(&call(&me, "save_memory", health.clone(), json!({})).await);
-    assert_eq!(key, "open:health");
+    assert!(key.starts_with("open:health~"), "{key}");
+    // Nobody can answer a question that was not asked.
+    let (asked, rest) = key.split_at(key.len() - 1);
+    let other = format!("{asked}{}", if rest == "0" { "1" } else { "0" });
+    for forged in ["open:health", "open:health~99999999999~0000000000000000~00", &other] {
+        let yes = json!({ forged: { "action": "accept" } });
+        question(&call(&me, "save_memory", health.clone(), yes).await);
+    }
     let no = json!({ &key: { "action": "decline" } });
     let shut = call(&me, "save_memory", health.clone(), no).await;
     assert_eq!(shut["structuredContent"]["error"]["code"], "opt_in_needed");
@@ -73,8 +80,12 @@ async fn a_shut_domain_is_opened_by_its_person_alone() {
     let wrong = json!({ "open:finance": { "action": "accept" } });
     question(&call(&me, "save_memory", health.clone(), wrong).await);
     let yes = json!({ &key: { "action": "accept" } });
-    let kept = call(&me, "save_memory", health, yes).await;
+    let kept = call(&me, "save_memory", health, yes.clone()).await;
     assert_eq!(kept["structuredContent"]["memory"]["domain"], "health", "{kept:#}");
+    // A yes counts once.
+    me.delete("/api/domains/health/opt-in").await.expect(200);
+    let again = json!({ "content": "Has hay fever", "domain": "health" });
+    question(&call(&me, "save_memory", again, yes).await);
 }
 
 #[tokio::test]

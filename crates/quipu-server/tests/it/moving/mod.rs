@@ -3,6 +3,7 @@
 mod export;
 mod import;
 mod restore;
+mod trust;
 
 use std::path::Path;
 use std::process::Output;

@@ -1,6 +1,8 @@
 //! An export taken in again: the same memory, trusted no further than whoever brings it, and nothing that
 //! was put away comes back.
 
+use std::collections::BTreeMap;
+
 use quipu_core::archive;
 use serde_json::{Value, json};
 
@@ -22,11 +24,12 @@ async fn moving_an_export_taken_in_elsewhere_is_the_same_memory_and_a_second_tim
     let ana = lived(&app, "ana").await;
     let (_folder, file) = folder("ana.zip");
     said(&app, "ana", &["export", text(&file)]).await;
-    let dry = said(&app, "bea", &["import", text(&file), "--dry-run"]).await;
+    let dry = said(&app, "bea", &["import", text(&file), "--dry-run", "--trust"]).await;
     assert_eq!(dry["counts"]["known"], 0);
+    assert_eq!(dry["archive"], json!({ "signed_here": false, "trusted": true }));
     let bea = app.anonymous().about("bea");
     assert_eq!(state(&bea).await["memories"], 0, "a dry run writes nothing");
-    let taken = said(&app, "bea", &["import", text(&file)]).await;
+    let taken = said(&app, "bea", &["import", text(&file), "--trust"]).await;
     assert_eq!(taken["counts"]["memories"], 6);
     assert_eq!((&taken["counts"]["links"], &taken["counts"]["chats"]), (&json!(1), &json!(2)));
     assert_eq!(said(&app, "bea", &["state"]).await, said(&app, "ana", &["state"]).await);
@@ -65,7 +68,8 @@ async fn moving_whoever_was_deleted_comes_back_with_their_export() {
     app.anonymous().delete("/api/users/ana").await;
     app.anonymous().post("/api/users", json!({ "user": "ana" })).await.expect(201);
     assert_eq!(state(&ana).await["memories"], 0);
-    bring(&ana, zip.to_vec()).await.expect(200);
+    let taken = bring(&ana, zip.to_vec()).await.expect(200).json();
+    assert_eq!(taken["archive"], json!({ "signed_here": true, "trusted": true }));
     assert_eq!(state(&ana).await, before);
 }
 
@@ -120,7 +124,7 @@ async fn moving_a_key_brings_no_more_trust_than_it_has() {
         (version["origin"].as_str().unwrap().to_owned(), version["consented_at"].is_null())
     });
     for version in versions {
-        assert_eq!(version, ("assistant".to_owned(), true));
+        assert_eq!(version, ("import".to_owned(), true));
     }
 }
 
@@ -133,14 +137,7 @@ async fn moving_a_file_that_lies_is_refused_and_writes_nothing() {
     let forged = |change: &dyn Fn(&str) -> String| {
         let mut files = good.clone();
         let words = change(&files[archive::MEMORIES]);
-        let mut manifest: archive::Manifest =
-            serde_json::from_str(&files[archive::MANIFEST]).unwrap();
-        let sum = manifest.files.get_mut(archive::MEMORIES).unwrap();
-        sum.bytes = words.len() as u64;
-        sum.lines = words.lines().count() as u64;
-        sum.sha256 = sha256(words.as_bytes());
-        files.insert(archive::MEMORIES.into(), words);
-        files.insert(archive::MANIFEST.into(), serde_json::to_string(&manifest).unwrap());
+        replace(&mut files, archive::MEMORIES, words);
         zipped(&files)
     };
     let empty = state(&bea).await;
@@ -159,6 +156,18 @@ async fn moving_a_file_that_lies_is_refused_and_writes_nothing() {
     bring(&bea, zipped(&changed)).await.refused(400, "malformed_archive");
     assert_eq!(state(&bea).await, empty);
     bring(&bea, forged(&str::to_owned)).await.expect(200);
+}
+
+/// Puts another text in the place of a file, and its sum into the manifest. The signature stays as it
+/// is.
+pub fn replace(files: &mut BTreeMap<String, String>, name: &str, words: String) {
+    let mut manifest: archive::Manifest = serde_json::from_str(&files[archive::MANIFEST]).unwrap();
+    let sum = manifest.files.get_mut(name).unwrap();
+    sum.bytes = words.len() as u64;
+    sum.lines = words.lines().count() as u64;
+    sum.sha256 = sha256(words.as_bytes());
+    files.insert(name.into(), words);
+    files.insert(archive::MANIFEST.into(), serde_json::to_string(&manifest).unwrap());
 }
 
 fn sha256(bytes: &[u8]) -> String {

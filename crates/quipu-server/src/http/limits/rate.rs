@@ -1,0 +1,73 @@
+//! Token buckets, one for each key: an address, a credential, a user or a tenant.
+//!
+//! The buckets are governor's. They are kept in a bounded cache rather than in its own keyed store,
+//! which grows with every key a client invents until it is swept. A bucket that nobody used for a
+//! minute is full again anyway, so dropping it changes nothing.
+
+use std::hash::Hash;
+use std::num::NonZeroU32;
+use std::sync::Arc;
+use std::time::Duration;
+
+use governor::clock::{Clock as _, DefaultClock};
+use governor::{DefaultDirectRateLimiter, Quota, RateLimiter};
+use moka::sync::Cache;
+
+/// How many buckets are kept for one kind of key.
+const MAX_BUCKETS: u64 = 100_000;
+/// After how long an unused bucket is dropped.
+const BUCKET_IDLE: Duration = Duration::from_secs(120);
+
+/// A rate for each key of one kind.
+pub struct KeyedRate<K> {
+    quota: Option<Quota>,
+    buckets: Cache<K, Arc<DefaultDirectRateLimiter>>,
+}
+
+impl<K: Hash + Eq + Clone + Send + Sync + 'static> KeyedRate<K> {
+    /// So many per second, and twice as many at once; 0 is no limit.
+    pub fn per_second(rate: u32) -> Self {
+        let rate = NonZeroU32::new(rate);
+        let quota =
+            rate.map(|rate| Quota::per_second(rate).allow_burst(rate.saturating_add(rate.get())));
+        Self::with(quota)
+    }
+
+    /// So many per minute, which may all come at once; 0 is no limit.
+    pub fn per_minute(rate: u32) -> Self {
+        Self::with(NonZeroU32::new(rate).map(Quota::per_minute))
+    }
+
+    fn with(quota: Option<Quota>) -> Self {
+        let buckets = Cache::builder().max_capacity(MAX_BUCKETS).time_to_idle(BUCKET_IDLE).build();
+        Self { quota, buckets }
+    }
+
+    /// Takes one token, or says how long to wait for the next.
+    pub fn take(&self, key: &K) -> Result<(), Duration> {
+        let Some(quota) = self.quota else { return Ok(()) };
+        let bucket = match self.buckets.get(key) {
+            Some(bucket) => bucket,
+            None => self.buckets.get_with(key.clone(), || Arc::new(RateLimiter::direct(quota))),
+        };
+        bucket.check().map_err(|not_until| not_until.wait_time_from(DefaultClock::default().now()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_bucket_is_spent_by_its_own_key_only() {
+        let rate = KeyedRate::per_second(2);
+        for _ in 0..4 {
+            assert_eq!(rate.take(&"a"), Ok(()));
+        }
+        let wait = rate.take(&"a").unwrap_err();
+        assert!(wait > Duration::ZERO && wait <= Duration::from_secs(1), "{wait:?}");
+        assert_eq!(rate.take(&"b"), Ok(()));
+        let off = KeyedRate::per_second(0);
+        assert!((0..10_000).all(|_| off.take(&"a").is_ok()));
+    }
+}

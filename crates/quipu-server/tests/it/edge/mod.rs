@@ -1,0 +1,6 @@
+//! The edge: what bounds requests before they reach the engine.
+
+mod bodies;
+mod budgets;
+mod connections;
+mod rates;

@@ -1,0 +1,195 @@
+//! Export archives as anybody could write them: the files of real exports are mutated, packed with a
+//! manifest that fits them, opened and imported. An archive is imported or refused as invalid; it may
+//! not fail inside the server, take longer than a few seconds, or break what is asked afterwards.
+
+use std::collections::BTreeMap;
+use std::io::{Cursor, Read as _, Write as _};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context as _, Result, bail, ensure};
+use quipu_core::archive::{FileSum, MANIFEST, Manifest};
+use quipu_core::import::Format;
+use quipu_core::{Caller, NewTurn, Role};
+use quipu_engine::context::Ask;
+use quipu_engine::facts::{NewMemory, Target};
+use quipu_engine::moving::{Importing, Source};
+use quipu_engine::{Error, Request};
+use quipu_models::scripted::ScriptedChat;
+use quipu_server::archive::{Opened, hex, pack};
+use rand::rngs::StdRng;
+use rand::seq::IteratorRandom as _;
+use rand::{Rng as _, SeedableRng as _};
+use sha2::{Digest as _, Sha256};
+use zip::write::SimpleFileOptions;
+use zip::{ZipArchive, ZipWriter};
+
+use crate::learning::room::{Cast, Room};
+use crate::mutation::{Watchdog, mutate_lines};
+use crate::vault::people;
+
+#[derive(Debug, Clone, clap::Args)]
+pub struct Args {
+    #[arg(long, default_value_t = 60)]
+    pub seconds: u64,
+    #[arg(long, default_value_t = 1)]
+    pub seed: u64,
+    /// Report a valid archive as a failure, which must be found.
+    #[arg(long)]
+    pub plant: bool,
+}
+
+/// How long one archive may take.
+const LIMIT: Duration = Duration::from_secs(10);
+/// After so many archives the user they go to is a new one.
+const ARCHIVES_PER_USER: u64 = 20;
+
+type Files = BTreeMap<String, Vec<u8>>;
+
+pub async fn run(args: Args) -> Result<()> {
+    let cast =
+        Cast { chat: std::sync::Arc::new(ScriptedChat::saying(|_| "{}".into())), embedder: None };
+    let room = Room::open(cast, args.seed).await?;
+    let files = exported(&room, args.seed).await?;
+    let watchdog = Watchdog::start(LIMIT, args.seed);
+    let started = Instant::now();
+    let (mut rounds, mut malformed, mut invalid, mut imported) = (0_u64, 0_u64, 0_u64, 0_u64);
+    while started.elapsed() < Duration::from_secs(args.seconds) {
+        watchdog.round(rounds);
+        let mut rng = StdRng::seed_from_u64(args.seed.wrapping_mul(1_000_003) ^ rounds);
+        let bytes = pack_again(&mutated(&files, &mut rng), &mut rng)?;
+        let caller = room.human(&format!("u{}", rounds / ARCHIVES_PER_USER));
+        match bring(&room, &caller, bytes, rounds).await {
+            Ok(None) => malformed += 1,
+            Ok(Some(false)) => invalid += 1,
+            Ok(Some(true)) => imported += 1,
+            Err(error) => {
+                bail!("FOUND: round {rounds} with seed {}: {error:#}", args.seed);
+            }
+        }
+        ensure!(!(args.plant && imported > 0), "FOUND: the planted fault");
+        rounds += 1;
+    }
+    println!(
+        "{rounds} mutated archives in {:.0} s, seed {}: {imported} imported, {invalid} invalid, \
+         {malformed} malformed; none failed otherwise",
+        started.elapsed().as_secs_f64(),
+        args.seed
+    );
+    ensure!(!args.plant, "the planted fault was not found");
+    ensure!(
+        imported > 0 && invalid > 0 && malformed > 0,
+        "the mutations are too weak or too strong"
+    );
+    Ok(())
+}
+
+/// A user with some of everything, exported.
+async fn exported(room: &Room, seed: u64) -> Result<Files> {
+    let mut rng = StdRng::seed_from_u64(seed);
+    let alice = room.human("alice");
+    let mut saved = Vec::new();
+    for number in 0..8 {
+        let new = NewMemory { claim: people::claim(&mut rng, number), ..NewMemory::saying("x") };
+        let Ok(outcome) = room.engine.save(&room.request(&alice), new).await else { continue };
+        saved.extend(outcome.memories.iter().map(|memory| memory.version.fact));
+    }
+    for pair in saved.windows(2).take(3) {
+        let (from, to) = (Target::Id(pair[0]), Target::Id(pair[1]));
+        room.engine.link(&room.request(&alice), &from, &to, "relates_to").await?;
+    }
+    for chat in 0..3 {
+        let turns = (0..4).map(|_| NewTurn::saying(Role::User, &people::words(&mut rng))).collect();
+        let request = room.request(&alice);
+        room.engine.append_turns(&request, &format!("chat {chat}"), turns).await?;
+    }
+    let file = pack(&room.engine, &alice, room.moment().now).await?;
+    let mut zip = ZipArchive::new(file)?;
+    let mut files = Files::new();
+    for index in 0..zip.len() {
+        let mut file = zip.by_index(index)?;
+        let name = file.name().context("a name")?.into_owned();
+        let mut bytes = Vec::new();
+        file.read_to_end(&mut bytes)?;
+        files.insert(name, bytes);
+    }
+    // An episode needs a chat model; this is what one leaves.
+    let session = "chat 0";
+    let at = room.moment().now;
+    let mut ids = quipu_core::Ids::new(at, [9; 16]);
+    let mut episode = people::episode(&mut rng, &mut ids, at);
+    episode.session = session.to_owned();
+    (episode.first_turn, episode.last_turn) = (1, 4);
+    let line = serde_json::to_string(&episode)? + "\n";
+    files.entry(quipu_core::archive::EPISODES.to_owned()).or_default().extend(line.into_bytes());
+    Ok(files)
+}
+
+fn mutated(files: &Files, rng: &mut StdRng) -> Files {
+    let mut files = files.clone();
+    // Some stay as they are, so that the target sees imports that succeed.
+    for _ in 0..rng.random_range(0..3) {
+        let lines = files.iter_mut().filter(|(name, _)| name.contains(".json"));
+        let Some((name, bytes)) = lines.choose(rng) else { continue };
+        if name == MANIFEST {
+            continue;
+        }
+        let text = String::from_utf8_lossy(bytes).into_owned();
+        // A `.json` file is one value over several lines.
+        let text = match serde_json::from_str::<serde_json::Value>(&text) {
+            Ok(value) => value.to_string(),
+            Err(_) => text,
+        };
+        *bytes = mutate_lines(&text, rng).into_bytes();
+    }
+    files
+}
+
+/// A ZIP of the files, its manifest made to fit; now and then a few of its bytes are changed.
+fn pack_again(files: &Files, rng: &mut StdRng) -> Result<Vec<u8>> {
+    let manifest = files.get(MANIFEST).context("a manifest")?;
+    let mut manifest: Manifest = serde_json::from_slice(manifest)?;
+    manifest.files.clear();
+    let mut zip = ZipWriter::new(Cursor::new(Vec::new()));
+    for (name, bytes) in files.iter().filter(|(name, _)| *name != MANIFEST) {
+        let lines = bytes.iter().filter(|byte| **byte == b'\n').count() as u64;
+        let sha256 = hex(&Sha256::digest(bytes));
+        let sum = FileSum { bytes: bytes.len() as u64, lines, sha256 };
+        manifest.files.insert(name.clone(), sum);
+        zip.start_file(name.as_str(), SimpleFileOptions::default())?;
+        zip.write_all(bytes)?;
+    }
+    zip.start_file(MANIFEST, SimpleFileOptions::default())?;
+    zip.write_all(&serde_json::to_vec(&manifest)?)?;
+    let mut bytes = zip.finish()?.into_inner();
+    if rng.random_bool(0.1) {
+        for _ in 0..rng.random_range(1..8) {
+            let at = rng.random_range(0..bytes.len());
+            bytes[at] ^= 1 << rng.random_range(0..8);
+        }
+    }
+    if rng.random_bool(0.03) {
+        bytes.truncate(rng.random_range(0..bytes.len()));
+    }
+    Ok(bytes)
+}
+
+/// Opens and imports an archive, then asks something. `None` if it could not be opened, else whether it
+/// was imported. Any other failure is an error.
+async fn bring(room: &Room, caller: &Caller, bytes: Vec<u8>, round: u64) -> Result<Option<bool>> {
+    let opened = Opened::check(Cursor::new(bytes), quipu_server::archive::UNPACKED_BYTES)
+        .and_then(Opened::unpack);
+    let Ok(archive) = opened else { return Ok(None) };
+    let (digest, name) = (format!("round {round}"), "fuzz".to_owned());
+    let source = Source { format: Format::Quipu, digest, name };
+    let request = Request::new(caller.clone(), room.moment());
+    // Every other one is trusted, so that both ways are tried.
+    let how = Importing { dry_run: false, trust: round.is_multiple_of(2) };
+    match room.engine.import_archive(&request, &source, archive, how).await {
+        Ok(_) => {}
+        Err(Error::Invalid(_) | Error::Refused(_)) => return Ok(Some(false)),
+        Err(error) => bail!("the import failed with {}: {error}", error.code()),
+    }
+    let asked = room.engine.retrieve(caller, &Ask::about("tea in Lisbon"), room.moment()).await;
+    asked.context("after the import nothing can be asked")?;
+    Ok(Some(true))
+}
