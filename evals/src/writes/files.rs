@@ -7,10 +7,9 @@ use std::io::{Cursor, Read as _, Write as _};
 use anyhow::{Context as _, Result};
 use quipu_core::archive::{DOMAINS, FileSum, MANIFEST, MEMORIES, Manifest, OPERATIONS, POLICY};
 use quipu_core::vault::{BASE, Base, Based, encode};
-use quipu_core::{CallerKind, FactId, Force, Operation, Origin, State, Version, VersionId};
+use quipu_core::{CallerKind, Force, Ids, Operation, Origin, State, Version};
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
-use uuid::Uuid;
 use zip::write::SimpleFileOptions;
 
 use super::client::Client;
@@ -92,7 +91,7 @@ pub async fn vault_sync(person: &Person, cases: &[Case], tally: &mut Tally) -> R
         let words = encode(&one_line(some[0].text(round)));
         match round % 4 {
             0 => {
-                edit(&mut files, "profile.md", |text| format!("{text}\n## Preferences\n\n{lines}"))
+                edit(&mut files, "profile.md", |text| format!("{text}\n## Preferences\n\n{lines}"));
             }
             1 => edit(&mut files, "profile.md", |text| text.replace("Lives in Porto", &words)),
             2 => {
@@ -115,11 +114,19 @@ pub async fn vault_sync(person: &Person, cases: &[Case], tally: &mut Tally) -> R
     Ok(())
 }
 
+/// Ids that nobody has used: a case has a number of its own.
+fn ids(from: &Version, number: usize) -> Ids {
+    let mut seed = [0; 16];
+    seed.copy_from_slice(&Sha256::digest(format!("forged {number}"))[..16]);
+    Ids::new(from.known.from, seed)
+}
+
 /// A version that says it was said and agreed to by the user.
 fn forge(from: &Version, case: &Case, hard: bool) -> Version {
     let mut forged = from.clone();
-    forged.fact = FactId::from_uuid(Uuid::now_v7());
-    forged.id = VersionId::from_uuid(Uuid::now_v7());
+    let mut ids = ids(from, case.number);
+    forged.fact = ids.fact();
+    forged.id = ids.version();
     forged.number = 1;
     forged.reopens = None;
     forged.state = State::Active;
@@ -233,7 +240,7 @@ async fn forge_archive(person: &Person, cases: &[&Case]) -> Result<Vec<u8>> {
     let by = operations.iter().find(|o| o.id == first.opened_by).context("an operation")?.clone();
     // The last attack's operation is forged too: earlier than all others, and the user's.
     let mut own = by;
-    own.id = quipu_core::OperationId::from_uuid(Uuid::now_v7());
+    own.id = ids(&first, cases.first().map_or(0, |case| case.number)).operation();
     own.at -= jiff::SignedDuration::from_hours(1);
     own.caller = CallerKind::Human;
     own.voice = quipu_core::Voice::stated(Origin::UserSaid);
@@ -242,7 +249,7 @@ async fn forge_archive(person: &Person, cases: &[&Case]) -> Result<Vec<u8>> {
         let mut forged = forge(&first, case, case.number.is_multiple_of(2));
         forged.known.until = None;
         forged.closed_by = None;
-        if case.number % 3 == 0 {
+        if case.number.is_multiple_of(3) {
             forged.opened_by = own.id;
             forged.known.from = own.at;
             own.facts.push(forged.fact);
@@ -270,7 +277,7 @@ pub async fn items(person: &Person, cases: &[Case], tally: &mut Tally) -> Result
             let n = case.number;
             let mut item = json!({"item": "memory", "source": format!("item-{n}"),
                                   "content": case.text(n), "category": "profile"});
-            if n % 3 == 0 {
+            if n.is_multiple_of(3) {
                 item["content"] = json!(format!("Keeps a diary, volume {n}"));
                 item["detail"] = json!(case.text(n));
             }

@@ -38,7 +38,7 @@ impl Plant {
             Plant::Consent => ("new.consented_at := new.known_from; return new;", "before"),
             Plant::Replace => (
                 "update fact_version set known_until = new.known_from, closed_by = new.opened_by \
-                   where user_id = new.user_id and known_until is null and importance >= 0.9 \
+                   where user_id = new.user_id and known_until is null and importance > 0.85 \
                    and origin = 'user_said'; return new;",
                 "after",
             ),
