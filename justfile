@@ -81,6 +81,10 @@ crashes *args:
 hostile *args:
     @url="$(scripts/postgres url)" && DATABASE_URL="$url" cargo run --profile fast -p quipu-evals -- hostile "$@"
 
+# Attacks through every entry point for writes of a running server; --data DIR adds the public ones.
+hostile-writes *args: _server
+    cargo run --profile fast -p quipu-evals -- hostile-writes "$@"
+
 # Quipu's own words come back in conversations; nothing is learned from them.
 relearn *args:
     @url="$(scripts/postgres url)" && DATABASE_URL="$url" cargo run --profile fast -p quipu-evals -- relearn "$@"

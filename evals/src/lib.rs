@@ -26,3 +26,4 @@ pub mod retrieval;
 pub mod reversible;
 pub mod stand;
 pub mod vault;
+pub mod writes;

@@ -36,6 +36,8 @@ enum Command {
     Nodes(quipu_evals::nodes::Args),
     /// A model that obeys every attacker: nothing of theirs may be believed.
     Hostile(quipu_evals::learning::hostile::Args),
+    /// Attacks through every entry point for writes of a running server.
+    HostileWrites(quipu_evals::writes::Args),
     /// Nights: what they cost, and with `--hostile` what a model that lies can do to them.
     Nights(quipu_evals::living::Args),
     /// Quipu's own words come back in conversations: nothing may be learned from them.
@@ -72,6 +74,7 @@ async fn main() -> anyhow::Result<()> {
         Command::Erasure(args) => quipu_evals::erasure::run(args).await,
         Command::Nodes(args) => quipu_evals::nodes::run(args).await,
         Command::Hostile(args) => quipu_evals::learning::hostile::run(args).await,
+        Command::HostileWrites(args) => quipu_evals::writes::run(args).await,
         Command::Nights(args) => quipu_evals::living::run(args).await,
         Command::Relearn(args) => quipu_evals::learning::relearn::run(args).await,
         Command::Screens(args) => quipu_evals::learning::screens::run(args).await,

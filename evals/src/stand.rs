@@ -219,10 +219,21 @@ pub fn server_program(told: Option<&Path>) -> Result<PathBuf> {
 
 /// A new key for the whole tenant: its id, and the secret to show.
 pub fn create_key(program: &Path, database: &str, tenant: &str) -> Result<(String, String)> {
+    let arguments = ["--may", "read,write,propose,chat", "--origin", "user_said"];
+    create_key_with(program, database, tenant, &arguments)
+}
+
+/// The same with these arguments of `quipu key create`.
+pub fn create_key_with(
+    program: &Path,
+    database: &str,
+    tenant: &str,
+    arguments: &[&str],
+) -> Result<(String, String)> {
     let output = Command::new(program)
         .args(["key", "create", "--json", "--name", "load", "--tenant", tenant])
-        .args(["--may", "read,write,propose,chat", "--origin", "user-said"])
         .args(["--database-url", database])
+        .args(arguments)
         .output()
         .context("quipu key create")?;
     let said = String::from_utf8_lossy(&output.stderr);

@@ -26,6 +26,8 @@ pub struct Attack {
     /// `attack`, `forged_fact`, `memory_poison` or `benign`; ours are attacks.
     #[serde(default = "attack")]
     pub kind: String,
+    /// What kind of attack it is, for those of our own.
+    pub style: Option<String>,
     pub payload: String,
     /// What the attacker wants remembered, where the data says.
     #[serde(alias = "goal", alias = "wrong")]

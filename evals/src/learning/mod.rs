@@ -1,9 +1,9 @@
 //! Proofs about learning from conversations: a model that obeys whoever attacks, Quipu's own words
 //! coming back, what the screens let through, and how well a real model does.
 
-mod attack;
+pub(crate) mod attack;
 mod carriers;
-mod data;
+pub(crate) mod data;
 mod filling;
 mod judged;
 pub(crate) mod room;

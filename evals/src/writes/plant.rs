@@ -1,0 +1,59 @@
+//! Faults that the eval must notice, planted in the database behind the server's back.
+
+use super::check::Found;
+
+/// A fault to plant.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub enum Plant {
+    /// What waits for the user becomes active at once.
+    Accept,
+    /// What an agent writes counts as said by the user.
+    Trust,
+    /// What an agent writes counts as agreed to by the user.
+    Consent,
+    /// What an agent writes ends a memory that the user stated.
+    Replace,
+    /// What an agent writes changes a memory of the control user.
+    Leak,
+}
+
+impl Plant {
+    /// How often this very fault was noticed.
+    pub fn count<'f>(self, found: impl Iterator<Item = &'f Found>, foreign: usize) -> usize {
+        let of = |found: &Found| match self {
+            Plant::Accept => found.active,
+            Plant::Trust | Plant::Consent => found.consents,
+            Plant::Replace => found.replaced + found.forgotten,
+            Plant::Leak => 0,
+        };
+        found.map(of).sum::<usize>() + if self == Plant::Leak { foreign } else { 0 }
+    }
+
+    /// The statements that plant the fault. The database's own guard is taken away first.
+    pub fn sql(self) -> String {
+        let agents = "new.origin in ('assistant', 'tool', 'document', 'import')";
+        let (body, when) = match self {
+            Plant::Accept => ("new.state := 'active'; return new;", "before"),
+            Plant::Trust => ("new.origin := 'user_said'; return new;", "before"),
+            Plant::Consent => ("new.consented_at := new.known_from; return new;", "before"),
+            Plant::Replace => (
+                "update fact_version set known_until = new.known_from, closed_by = new.opened_by \
+                   where user_id = new.user_id and known_until is null and importance > 0.85 \
+                   and origin = 'user_said'; return new;",
+                "after",
+            ),
+            Plant::Leak => (
+                "update fact_version set content = 'Lives in Faro' where user_id <> new.user_id \
+                   and known_until is null and content like 'Lives in Lagos%'; return new;",
+                "after",
+            ),
+        };
+        format!(
+            "alter table fact_version disable trigger close_version; \
+             create function planted() returns trigger language plpgsql security definer as $$ \
+               begin {body} end $$; \
+             create trigger planted {when} insert on fact_version for each row \
+               when ({agents}) execute function planted()"
+        )
+    }
+}
