@@ -64,7 +64,9 @@ async function everything(client) {
   const train = await ask('save_memory', { content: 'Takes the night train', detail: 'Berth by the window', domain: 'travel' });
   const updated = await ask('update_memory', { id: tea.memory.id, content: 'Likes black tea' });
   assert.equal(updated.memory.content, 'Likes black tea');
-  await ask('confirm_memory', { id: 'black tea' });
+  called.add('confirm_memory');
+  const confirmed = await client.callTool({ name: 'confirm_memory', arguments: { id: 'black tea' } });
+  assert.ok(confirmed.isError && /Only the user/.test(confirmed.content[0].text), 'a model confirms nothing');
   const linked = await ask('link_memories', { from_id: tea.memory.id, to_id: train.memory.id });
   assert.equal(linked.event.type, 'memory.linked');
   const listed = await ask('list_memories', {});

@@ -12,7 +12,7 @@ const run = promisify(execFile);
 async function life(quipu: Quipu): Promise<void> {
   await seed(quipu, [
     {
-      content: "Never book a table where peanuts are served: severe allergy",
+      content: "Never book a table where peanuts are served",
       force: "hard",
       domain: "food",
       key: "diet.peanuts",

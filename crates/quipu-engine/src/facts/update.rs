@@ -164,9 +164,9 @@ impl Engine {
         let old = current(known, writing.now()).or_else(|| known.iter().max_by_key(|v| v.number));
         let Some(old) = old else { return Err(Error::MemoryNotFound) };
         let claim = edit.apply(&old.claim);
-        Error::faults(claim.faults())?;
         let mut permitted = State::Active;
-        if claim != old.claim {
+        // A claim with faults is refused further on, after what the record says of the dates.
+        if claim != old.claim && claim.faults().is_empty() {
             let screening = admission::screen(&claim).await;
             let ask = Ask {
                 keep_without_domain: update.keep_without_domain,
@@ -204,6 +204,7 @@ async fn propose_beside(
     claim: Claim,
     update: Update,
 ) -> Result<Outcome> {
+    Error::faults(claim.faults())?;
     let now = writing.now();
     if let Some(same) = fact::waiting_the_same(&writing.scope, &claim).await? {
         let memory = as_memory(&same, std::slice::from_ref(&same), now);

@@ -60,7 +60,11 @@ export const LIFE: CreateMemory[] = [
     valid_from: "2025-10-05",
   },
   { content: "Runs ten kilometres along the Spree on free mornings", valid_from: "2026-04-20" },
-  { content: "Allergic reaction to penicillin as a child", valid_from: "1994-06-01" },
+  {
+    content: "Allergic reaction to penicillin as a child",
+    valid_from: "1994-06-01",
+    keep_without_domain: true,
+  },
   {
     content: "Wants the Lisbon lease to start in February",
     domain: "travel",
