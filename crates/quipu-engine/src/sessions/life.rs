@@ -7,7 +7,7 @@ use quipu_core::{Caller, JobKind, Session, SessionState, Timestamp, Turn};
 use quipu_store::{Batch, Scope, job, session};
 use serde::{Deserialize, Serialize};
 
-use super::{answered, check_title, job_id, keep_answer, masked_title};
+use super::{answered, check_session_name, check_title, job_id, keep_answer, masked_title};
 use crate::cascade::Source;
 use crate::error::{Error, Result};
 use crate::recall::Recall;
@@ -45,6 +45,7 @@ impl Engine {
         id: &str,
         dirty: Option<bool>,
     ) -> Result<Ending> {
+        check_session_name(id)?;
         let scope = self.writing(request).await?;
         let (there, kept, (policy, _)) = try_join!(
             async { Ok(session::find(&scope, id).await?) },

@@ -141,6 +141,11 @@ pub struct Named<T>(pub T);
 impl<T: DeserializeOwned + Send> FromRequestParts<App> for Named<T> {
     type Rejection = Problem;
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Problem> {
+        // PostgreSQL keeps no U+0000 in a text, so no session has such a name.
+        let path = parts.uri.path();
+        if path.starts_with("/api/sessions/") && path.contains("%00") {
+            return Err(Problem::of("session_not_found"));
+        }
         match Path::from_request_parts(parts, app).await {
             Ok(Path(names)) => Ok(Self(names)),
             Err(_) => Err(Problem::of("not_found")),

@@ -75,6 +75,8 @@ async fn a_page_of_another_site_cannot_close_anything() {
     let evil = me.with("origin", "https://evil.example");
     beacon(&evil, r#"{"session_id":"c"}"#).await.refused(403, "cross_site");
     assert_eq!(me.get("/api/sessions/c").await.at("/state"), "active");
+    beacon(&me, r#"{"session_id":"a\u0000"}"#).await.refused(422, "invalid_request");
+    me.get("/api/sessions/a%00b").await.refused(404, "session_not_found");
     let own = me.with("origin", &me.base);
     beacon(&own, r#"{"session_id":"c"}"#).await.expect(202);
     assert_eq!(me.get("/api/sessions/c").await.at("/state"), "idle");
