@@ -368,7 +368,7 @@ mod tests {
         journal.append(&[first.clone(), second.clone()]).unwrap();
         let name = journal.name().unwrap();
         journal.settle(&[Line::Unsure(first.id), Line::Void(second.id)]).unwrap();
-        assert_eq!(journal.read().unwrap(), [first.clone()]);
+        assert_eq!(journal.read().unwrap(), std::slice::from_ref(&first));
         assert_eq!(journal.name().unwrap(), name);
         let chunk = journal.read_chunk(0).unwrap();
         let (line, end, sum) = &chunk.lines[0];

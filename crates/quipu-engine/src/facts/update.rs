@@ -82,7 +82,7 @@ impl Engine {
         let mut voice = request.caller.voice;
         let replaces_stated = match permit {
             Permit::Change { edit, quoted, replaces } => {
-                update.edit = edit;
+                update.edit = *edit;
                 if let Some(quoted) = quoted {
                     voice = Voice::stated(Origin::UserTurn);
                     update.turns = vec![quoted.turn.to_string()];
@@ -143,7 +143,7 @@ impl Engine {
 /// What an update may do.
 enum Permit {
     /// Change the memory, with a quotation of the user's if that is what permits it.
-    Change { edit: Edit, quoted: Option<Quoted>, replaces: bool },
+    Change { edit: Box<Edit>, quoted: Option<Quoted>, replaces: bool },
     /// Only wait beside it as a proposal with this claim.
     Propose(Box<Claim>),
 }
@@ -192,7 +192,7 @@ impl Engine {
             return Ok(Permit::Propose(Box::new(edit.apply(&old.claim))));
         }
         let replaces = replaces && writer == Writer::Agent;
-        Ok(Permit::Change { edit, quoted, replaces })
+        Ok(Permit::Change { edit: Box::new(edit), quoted, replaces })
     }
 }
 

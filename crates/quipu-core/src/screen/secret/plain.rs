@@ -35,7 +35,7 @@ impl<'t> PlainText<'t> {
                 _ if escaped => text.push(' '),
                 // These close a stretch, which their narrow forms may be a part of.
                 c if c.is_ascii() || matches!(c, '，' | '；' | '：' | '！' | '？') => {
-                    text.push(c)
+                    text.push(c);
                 }
                 c => text.extend(std::iter::once(c).nfkc()),
             }

@@ -109,7 +109,7 @@ fn named_phrase(spoken: &Spoken<'_>, at: usize) -> Option<FoundSecret> {
     let named = KINDS.contains(&word)
         && (NOUNS.contains(&next) || (["mnemonic", "seed"].contains(&word) && given()));
     let of_kind = || folded[at..].iter().take(4).any(|w| KINDS.contains(&w.as_str()));
-    if !named && !(["frase", "phrase"].contains(&word) && of_kind()) {
+    if !(named || ["frase", "phrase"].contains(&word) && of_kind()) {
         return None;
     }
     let is_number = |own: &str| own.bytes().all(|b| b.is_ascii_digit());
