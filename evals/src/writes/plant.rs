@@ -31,7 +31,9 @@ impl Plant {
 
     /// The statements that plant the fault. The database's own guard is taken away first.
     pub fn sql(self) -> String {
-        let agents = "new.origin in ('assistant', 'tool', 'document', 'import')";
+        // Not what an assistant writes while a user is set up.
+        let agents = "new.origin in ('assistant', 'tool', 'document', 'import') and new.content \
+            not in ('Prefers trains to planes', 'Would like to learn to sail')";
         let (body, when) = match self {
             Plant::Accept => ("new.state := 'active'; return new;", "before"),
             Plant::Trust => ("new.origin := 'user_said'; return new;", "before"),
