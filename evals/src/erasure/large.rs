@@ -19,10 +19,12 @@ const REQUEST_BUDGET: Duration = Duration::from_secs(10);
 /// everything here, so some of it is the machine's.
 const MOST_SLOWER: f64 = 3.0;
 
+#[expect(clippy::disallowed_methods, reason = "an eval is its own edge")]
 fn moment() -> Moment {
     Moment { now: jiff::Timestamp::now(), seed: rand::random() }
 }
 
+#[expect(clippy::disallowed_methods, reason = "an eval is its own edge")]
 fn ticks() -> u64 {
     u64::try_from(jiff::Timestamp::now().as_microsecond()).unwrap_or(0)
 }
@@ -115,9 +117,11 @@ async fn others_meanwhile<T>(
         let caller = Caller::human(tenant, &format!("other {number}"), "local");
         tasks.spawn(async move {
             let mut took = Vec::new();
+            let mut number = 0_u64;
             while !stop.load(Ordering::Relaxed) {
                 let started = Instant::now();
-                let content = format!("likes the number {}", rand::random::<u32>());
+                number += 1;
+                let content = format!("likes the number {number}");
                 let request = Request::new(caller.clone(), moment());
                 engine.save(&request, NewMemory::saying(&content)).await?;
                 engine.retrieve(&caller, &Ask::about("which numbers?"), moment()).await?;

@@ -286,17 +286,17 @@ async fn last_month_is_a_month_of_the_persons_own_calendar() {
         first.timestamp() + jiff::SignedDuration::from_mins(5),
     );
     let said = |content: &str, at: jiff::Timestamp| json!({ "role": "user", "content": content, "at": at.to_string() });
-    let turns = json!({ "turns": [said("the dentist pulled a tooth", in_it), said("the dentist was kind", after)] });
+    let turns = json!({ "turns": [said("the plumber fixed a pipe", in_it), said("the plumber was kind", after)] });
     alice.post("/api/sessions/chat/turns", turns).await.expect(201);
     let asked = json!({
-        "query": "What happened at the dentist last month?", "limit": 0, "turns": 2,
+        "query": "What happened at the plumber last month?", "limit": 0, "turns": 2,
         "timezone": "Pacific/Honolulu",
     });
     let found = alice.post("/api/memory/search", asked).await.expect(200);
     assert_eq!(found.at("/times/0/words"), "last month");
     let until: jiff::Timestamp = found.at("/times/0/until").parse().unwrap();
     assert_eq!(until, first.timestamp(), "it ends where the person's month ends");
-    assert_eq!(found.at("/turns/0/turn/content"), "the dentist pulled a tooth");
+    assert_eq!(found.at("/turns/0/turn/content"), "the plumber fixed a pipe");
     let time = |at: usize| {
         let arms = found.json()["turns"][at]["why"]["arms"].clone();
         arms.as_array()

@@ -157,7 +157,7 @@ async fn an_untrusted_archive_lies_not_in_the_future_and_gives_nothing_here_anot
     let saved = victim.save("Sings").await;
     let (own, operation) = (saved.at("/memory/id"), saved.at("/event/operation_id"));
     let last = rows(&forged, archive::OPERATIONS).len() - 1;
-    let soon = jiff::Timestamp::now() + jiff::SignedDuration::from_hours(2);
+    let soon = quipu_server::clock::now() + jiff::SignedDuration::from_hours(2);
     let mut future = forged.clone();
     let at = rows(&future, archive::OPERATIONS)[last]["at"].as_str().unwrap().to_owned();
     for name in [archive::OPERATIONS, archive::MEMORIES] {
