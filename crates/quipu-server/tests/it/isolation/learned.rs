@@ -83,7 +83,7 @@ impl Things {
         self.say(client, &session, &song).await;
         client.post(&format!("/api/sessions/{session}/close"), json!({})).await.expect(200);
         let admin = app.database.admin().await;
-        let sql = "update job set state = 'dead', attempts = 5, last_error = 'no use' \
+        let sql = "update job set state = 'dead', head_at = null, attempts = 5, last_error = 'no use' \
                    where key = $1 and kind = 'extract'";
         assert_eq!(admin.execute(sql, &[&session]).await.expect("a job"), 1);
         let jobs = client.get("/api/jobs").await.expect(200);
