@@ -314,7 +314,7 @@ pub const TABLE: &[Row] = &[
     ]),
     does(Write, "undo_operation", &[given(Path("id"), Operation, OPERATION), AGAIN]),
     reads("get_policy", &[]),
-    with_body(does(Write, "put_policy", &[]), r#"{"titles": true}"#),
+    by_a_human(with_body(does(Write, "put_policy", &[]), r#"{"titles": true}"#)),
     only_reads(does(Admin, "get_tenant_policy", &[])),
     with_body(does(Admin, "put_tenant_policy", &[]), r#"{"titles": true}"#),
     reads("list_domains", &[]),
