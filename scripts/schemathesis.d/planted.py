@@ -44,7 +44,7 @@ class Handler(BaseHTTPRequestHandler):
         if self.path == "/openapi.json":
             self.answer(200, DOCUMENT)
         elif self.path == "/slow":
-            # Longer than the check waits; then nobody reads an answer.
+            # Longer than the check waits for an answer.
             time.sleep(3)
         else:
             exists = self.path == "/things/thing_0123456789"

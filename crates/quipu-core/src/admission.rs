@@ -91,7 +91,7 @@ pub enum Sensitivity {
 pub struct Traits {
     pub secret: bool,
     pub sensitivity: Sensitivity,
-    /// It gives orders, or lets somebody act for the user.
+    /// It gives orders, or lets another party act for the user.
     pub directs: bool,
     /// It is a rule that must be respected.
     pub hard: bool,
@@ -222,7 +222,7 @@ pub fn may_replace(writer: Writer, old: &Version, quoted: bool, policy: AgentPol
     }
 }
 
-/// What harms somebody who is given it all the same, in the languages that chats are mostly in.
+/// Words for what can harm the user if a rule about it is lost, in the most common languages.
 const DANGEROUS: [&str; 8] =
     ["allerg", "alergi", "alérgi", "anaphyla", "intoleran", "celiac", "coeliac", "过敏"];
 

@@ -335,8 +335,8 @@ impl Engine {
         self.reading(caller, now).await.map(drop)
     }
 
-    /// Signs in whoever brings a link that was not used before. Using the link and making the sign-in
-    /// are one transaction: a link that was used up always let somebody in.
+    /// Exchanges an unused link for a sign-in. Both happen in one transaction, so a used link always
+    /// has its sign-in.
     pub async fn follow_link(
         &self,
         presented: &str,

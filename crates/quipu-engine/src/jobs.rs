@@ -143,7 +143,7 @@ impl Failed {
 }
 
 impl Engine {
-    /// Takes on one job that is due, of any lane, and does it. Says what it did; whoever calls asks
+    /// Takes on one job that is due, of any lane, and does it. Says what it did; the caller asks
     /// again.
     pub async fn work(&self, worker: &str, moment: Moment) -> Result<Worked> {
         for lane in Lane::ALL {

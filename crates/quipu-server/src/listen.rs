@@ -239,7 +239,7 @@ impl AsyncRead for TimedStream {
         let before = buffer.filled().len();
         let outcome = Pin::new(&mut this.stream).poll_read(cx, buffer);
         if this.busy.load(Ordering::Acquire) {
-            // Whoever reads the body has its own limit.
+            // Reading the body has a limit of its own.
             this.waiting = None;
             return outcome;
         }

@@ -9,7 +9,7 @@ create index credential_by_maker on credential (tenant_id, minted_by) where mint
 create index credential_by_root on credential (tenant_id, root) where root is not null;
 -- The sweep of expired tokens, links and sign-ins reads this and nothing else.
 create index credential_by_end on credential (expires_at) where kind <> 'key';
--- A person's own sign-ins.
+-- The sign-ins of one user.
 create index credential_by_user on credential (tenant_id, user_id) where user_id is not null;
 
 -- The owner sees no rows while row-level security is forced.

@@ -1,7 +1,7 @@
 -- Chapter 20. State that servers share instead of keeping it in their own memory.
 
 -- A number drawn when a user's row is made. What a server has cached under revisions of one row must
--- not be taken for current when the user was erased and came back: their revisions begin anew.
+-- not be taken for current when the user was erased and came back: their revisions start again at one.
 alter table recall_state add column epoch bigint not null
   default (random() * 9007199254740991)::bigint;
 

@@ -234,7 +234,7 @@ impl Store {
         seed.ok_or_else(missing)
     }
 
-    /// Takes on the erasure of a user that was begun and is not finished, if nobody is at it.
+    /// Takes on the erasure of a user that was begun and is not finished, if no process holds its lease.
     pub async fn claim_erasure(
         &self,
         now: Timestamp,

@@ -167,7 +167,7 @@ pub(crate) fn episode(row: &Row) -> Result<Episode> {
 }
 
 /// Keeps an episode. `left_out` are the numbers of those of its turns that it was not told from;
-/// `made_for` is the operation after which it was told again.
+/// `made_for` is the operation that made it be summarised again.
 pub fn open_episode(
     batch: &mut Batch,
     scope: &Scope,

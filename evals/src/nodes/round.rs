@@ -225,7 +225,7 @@ async fn plant(stand: &Stand, admin: &Reader, action: Action, word: &str) -> Res
     let mut body = json!({"content": format!("Keeps {word} in the garden shed")});
     if action == Action::CloseDomain {
         call(stand, admin, Method::POST, "/api/users", Some(json!({"user": admin.user}))).await?;
-        // Opening a domain is a person's consent, which a key cannot give.
+        // Opening a domain is the user's consent, which a key cannot give.
         let database = connect(&stand.database).await?;
         let sql = "insert into user_domain (user_id, tenant_id, domain, opted_in_at) \
                    select user_id, tenant_id, 'health', now() from users where name = $1";

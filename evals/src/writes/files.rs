@@ -114,7 +114,7 @@ pub async fn vault_sync(person: &Person, cases: &[Case], tally: &mut Tally) -> R
     Ok(())
 }
 
-/// Ids that nobody has used: a case has a number of its own.
+/// Unused ids: every case has a number of its own.
 fn ids(from: &Version, number: usize) -> Ids {
     let mut seed = [0; 16];
     seed.copy_from_slice(&Sha256::digest(format!("forged {number}"))[..16]);

@@ -71,7 +71,7 @@ const ORDERS: [&str; 16] = [
     "system prompt",
     "do not tell the user",
 ];
-/// Words that let somebody act for the user, wherever they stand.
+/// Words that let another party act for the user, anywhere in the text.
 const GRANTS: [&str; 14] = [
     "authorised to",
     "authorized to",

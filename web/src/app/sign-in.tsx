@@ -121,7 +121,7 @@ export function useSignInActs() {
         else await bare.signIn.enter({ user }, { retries: 0 });
         location.assign("/memory");
       },
-      /** Everything about the person shown is erased: says so, instead of asking about nobody. There is no
+      /** Everything about the user is erased: says so, instead of sending requests for no user. There is no
        * receipt yet while the rest is removed in the background. */
       gone(receipt?: SignedReceiptView | null): void {
         if (receipt) queries.setQueryData(["gone"], receipt);

@@ -194,7 +194,7 @@ impl Journal {
         let text: String = unwritten.iter().chain(lines).map(Line::print).collect();
         let written = file.write_all(text.as_bytes()).and_then(|()| (self.sync)(&file));
         if let Err(error) = written {
-            // Still under the lock: nobody has read the lines, and nobody will.
+            // Still under the lock, so no reader has seen the lines.
             file.set_len(end).and_then(|()| file.sync_all()).map_err(|back| {
                 let what = format!("{error}; and the line could not be taken back: {back}");
                 io::Error::new(error.kind(), what)

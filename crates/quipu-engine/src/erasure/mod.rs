@@ -4,7 +4,7 @@
 //! The order is what makes it hold. What is to be erased is written or marked in one transaction; then
 //! the journal is on the disk; then the transaction is committed; then it is acknowledged. So an erasure
 //! that was acknowledged is in the journal. A line whose transaction failed is declared void. One that is
-//! in the journal and was never committed was asked for by somebody who got no answer, and is carried
+//! in the journal and was never committed was requested by a caller who got no answer, and is carried
 //! out at the next start.
 //!
 //! A user is marked first, which has readers and writers refused, and then removed in batches (`user`);

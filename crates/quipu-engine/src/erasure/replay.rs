@@ -228,7 +228,7 @@ fn seed_of(mut seed: [u8; 16], number: usize) -> [u8; 16] {
     seed
 }
 
-/// Whoever erased it is not here any more; what they decided is carried out in the journal's name.
+/// The caller of a replayed erasure. The original caller is unknown, so it acts for the journal.
 fn of_the_journal(entry: &Entry) -> Caller {
     Caller {
         tenant: entry.tenant,

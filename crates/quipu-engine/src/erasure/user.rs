@@ -1,5 +1,5 @@
 //! Erasing a user. They are marked first, in one short transaction that the journal knows of: from then
-//! on nobody reads or writes about them. Then their rows are removed in batches, each in a transaction of
+//! on no request reads or writes about them. Then their rows are removed in batches, each in a transaction of
 //! its own that notes how far it came; the last one finishes the erasure, and there is a receipt.
 
 use std::time::Duration;
@@ -199,7 +199,7 @@ impl Engine {
             let is_over = u128::from(passed) >= budget.as_micros();
             let now = began.now + SignedDuration::from_micros(i64::try_from(passed).unwrap_or(0));
             let now = micros(now);
-            // What is left over is free for whoever comes next.
+            // Another worker may continue at once.
             let leased_until = if is_over { now } else { now + LEASE };
             let finished = removal.next.is_none().then_some(now);
             erasure::progress(&scope, &erasure, leased_until, finished).await?;
@@ -260,7 +260,7 @@ impl Engine {
     }
 
     /// Writes erasures into the journal, waits for the disk, and commits. If the commit fails the
-    /// journal is told so; if it is not known whether it failed, the database is asked.
+    /// journal records that; if it is not known whether it failed, the database is asked.
     pub(crate) async fn commit_erasing(&self, scope: Scope, entries: &[Entry]) -> Result<()> {
         let Some(first) = entries.first().filter(|_| self.journal.is_some()) else {
             return Ok(scope.commit().await?);

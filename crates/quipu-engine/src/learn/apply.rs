@@ -30,7 +30,7 @@ use crate::{Engine, Request};
 /// What stands instead of a quotation where nothing of what was said is kept.
 const NOT_KEPT: &str = "source text not kept";
 
-/// How often a session is planned anew because something was removed while the model was asked.
+/// How often a session is planned again because something was removed while the model was asked.
 const PLANS: usize = 3;
 
 impl Engine {

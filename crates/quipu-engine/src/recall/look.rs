@@ -70,7 +70,7 @@ pub(super) fn look(
             Some(session) => unit.session == session,
             None => here.is_none() || unit.session != here,
         };
-        // In somebody's first chat there is nothing else to find.
+        // In a user's first chat there is nothing else to find.
         let finds = |unit: &Unit| of_role(unit) && may(unit);
         let sight = Sight { there: &there, among: &of_role, may: &may };
         if (0..index.len()).any(|at| finds(index.unit(at))) {

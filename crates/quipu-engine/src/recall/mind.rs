@@ -2,7 +2,7 @@
 //!
 //! The record says how far it has come (`RecallState`); what the index lacks is read since its own
 //! revision: new turns, new embeddings, and the list of standing memories if one of them changed.
-//! Nothing is ever served that the record has removed: a removal makes the index be read anew, and so
+//! Nothing is ever served that the record has removed: a removal makes the index be read again, and so
 //! does a user who was erased and came back (another epoch). Every request reads the state of the
 //! record first, so a removal on another server is seen by the next request here.
 //!
@@ -373,7 +373,7 @@ impl Minds {
     }
 }
 
-/// The value of a task that goes on if nobody waits for it any more.
+/// The value of a detached task. The task finishes even if every waiter has gone.
 pub(crate) async fn detached<T: Send + 'static>(
     work: impl Future<Output = T> + Send + 'static,
 ) -> Result<T> {

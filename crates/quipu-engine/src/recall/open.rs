@@ -173,7 +173,7 @@ impl Engine {
         if let Some(mind) = self.minds.current(&scope, &around, ahead, &self.cpu).await? {
             return Ok(Opened { scope, around, mind, _permit: permit });
         }
-        // It is not kept here, or something was removed since it was read. Whoever waits for a permit
+        // It is not kept here, or something was removed since it was read. A request that waits for a permit
         // holds no connection.
         drop(scope);
         let permit = self.minds.permit().await;

@@ -66,7 +66,7 @@ async fn a_large_user_is_refused_at_once_and_erased_in_batches() {
     let (id, _, removed) = engine.erasure_under_way(tenant, "alice").await.unwrap().unwrap();
     assert_eq!((id, removed.values().sum::<i64>()), (begun.id, 5_000));
 
-    // Nobody else goes on with it while the lease of a process may be good.
+    // No other process continues it before the lease expires.
     story.pass(61);
     assert!(engine.continue_erasure(story.moment()).await.unwrap());
     assert!(!engine.continue_erasure(story.moment()).await.unwrap(), "it is done");

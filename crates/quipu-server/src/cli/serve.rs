@@ -115,7 +115,7 @@ pub struct Serve {
     grace: u64,
 }
 
-/// How long a server that others reach answers as usual after it was told to stop.
+/// How long a server with authentication keeps serving after SIGTERM while it reports not ready.
 const DRAIN_DELAY: Duration = Duration::from_secs(5);
 /// How long to wait at the end for what was said through the gateway to be kept.
 const CAPTURE_DRAIN: Duration = Duration::from_secs(5);

@@ -71,7 +71,7 @@ pub const TABLE: &[Entry] = &[
     entry("delivery_not_found", 404, "There is no such delivery", "List deliveries with `GET /api/webhooks/{id}/deliveries`; they are kept for 30 days."),
     entry("too_many_streams", 429, "Too many streams listen to this user", "A user can be listened to by 20 streams at a time on one server; close one, or share one."),
     entry("no_chat_model", 409, "No chat model is set up", "Serve with `--chat MODEL@URL`; see `quipu serve --help`."),
-    entry("signed_in_already", 409, "Somebody is signed in here already", "Sign out first, then follow the link again: it was not used up."),
+    entry("signed_in_already", 409, "This browser is signed in already", "Sign out first, then follow the link again: it was not used up."),
     entry("no_contradiction", 409, "The memory contradicts nothing that waits to be settled", "List contradictions with `GET /api/memory/contradictions`."),
     entry("retrieval_not_found", 404, "There is no such retrieval", "Retrievals are kept for 90 days."),
     entry("model_not_found", 404, "No embeddings were made with this model", "See what there is with `quipu reembed --list`."),

@@ -193,7 +193,7 @@ impl App {
         T: Send + 'static,
         F: Future<Output = quipu_engine::Result<T>> + Send + 'static,
     {
-        // The work keeps the request's slots also when nobody waits for it any more.
+        // The work keeps the request's slots also after the client has gone.
         let request = limits::CurrentRequest::get();
         let work = async move {
             let _request = request;

@@ -96,7 +96,7 @@ pub async fn sign_in(
     }
     let (engine, random) = (app.engine().clone(), clock::random());
     if let Some(link) = link {
-        // Whoever follows somebody else's link would go on in their memory without noticing.
+        // Login CSRF: a link of another user would switch the memory without the user noticing.
         if app.admit(&headers).await.is_ok_and(|admitted| admitted.signed_in) {
             return Err(Problem::of("signed_in_already"));
         }

@@ -18,7 +18,7 @@ const REQUEST_ID: HeaderName = HeaderName::from_static("quipu-request-id");
 
 /// Where answers hold memories, keys or chats.
 const DATA: [&str; 5] = ["/api/", "/v1/", "/mem0/", "/mcp", "/openapi.json"];
-/// What a browser may do with an answer that is data: nothing but hand it to whoever asked.
+/// What a browser may do with an answer that is data: nothing but return it to the caller.
 const DATA_POLICY: HeaderValue =
     HeaderValue::from_static("default-src 'none'; frame-ancestors 'none'; sandbox");
 

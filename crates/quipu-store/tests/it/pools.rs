@@ -74,7 +74,7 @@ async fn writes_that_hang_leave_reads_and_admission_alone() {
     let started = Instant::now();
     let scope = store.read(acme(), UserId::named(acme(), "other")).await.unwrap();
     assert_eq!(directory::me(&scope).await.unwrap(), None);
-    assert!(store.at_the_door("nobody").await.unwrap().is_none());
+    assert!(store.at_the_door("unknown").await.unwrap().is_none());
     assert!(store.is_ready().await.unwrap());
     let background = store.in_background();
     write(&background, "other").await.unwrap();

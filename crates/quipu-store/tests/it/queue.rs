@@ -92,7 +92,7 @@ async fn a_tenants_flood_does_not_delay_another_tenant() {
     assert_eq!(next.tenant, tenant("other"), "its turn, although thousands have waited longer");
     finish(&store, &next).await;
     // A tenant at its limit gives way while others have jobs, also jobs for later.
-    assert!(claim(&store, None, &[tenant("flooder")]).await.is_some(), "nobody else is there");
+    assert!(claim(&store, None, &[tenant("flooder")]).await.is_some(), "there is no other tenant");
     queue(&store, "other", "bob", JobKind::Extract, "k", 100_000).await;
     assert!(claim(&store, None, &[tenant("flooder")]).await.is_none());
 }

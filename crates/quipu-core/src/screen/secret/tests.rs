@@ -223,7 +223,7 @@ fn masking_never_fails_on_characters_that_become_several() {
             text.push_str(pieces[(state >> 33) % pieces.len()]);
         }
         let masked = redact(&text).into_owned();
-        // What is left can look like a secret anew, but it is never longer than it was.
+        // What is left can look like a secret again, but it never grows.
         assert!(redact(&masked).chars().count() <= text.chars().count() + 60, "{text:?}");
     }
 }

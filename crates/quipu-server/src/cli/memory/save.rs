@@ -107,7 +107,7 @@ impl Save {
         Ok(body)
     }
 
-    /// Asks the user about a domain that is closed, if somebody is there to answer.
+    /// Asks the user about a domain that is closed, if the terminal is interactive.
     async fn ask_about(
         &self,
         domain: &str,

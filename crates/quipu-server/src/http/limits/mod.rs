@@ -39,7 +39,7 @@ const BULK_TIMEOUT: Duration = Duration::from_secs(600);
 /// How many more requests may be under way at `/v1`, where most of the time is the model's.
 const GATEWAY_IN_FLIGHT_FACTOR: usize = 4;
 
-/// The address a connection comes from. Whoever accepts connections puts it into each request.
+/// The address a connection comes from. The accept loop puts it into each request.
 #[derive(Debug, Clone, Copy)]
 pub struct PeerAddress(pub SocketAddr);
 

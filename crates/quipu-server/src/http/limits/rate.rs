@@ -1,7 +1,7 @@
 //! Token buckets, one for each key: an address, a credential, a user or a tenant.
 //!
 //! The buckets are governor's. They are kept in a bounded cache rather than in its own keyed store,
-//! which grows with every key a client invents until it is swept. A bucket that nobody used for a
+//! which grows with every key a client invents until it is swept. A bucket that was not used for a
 //! minute is full again anyway, so dropping it changes nothing.
 
 use std::hash::Hash;

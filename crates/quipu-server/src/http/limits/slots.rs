@@ -13,7 +13,7 @@ use tokio::time::timeout;
 const SLOT_TIMEOUT: Duration = Duration::from_secs(5);
 /// How many requests wait for each one that runs.
 const WAITING_PER_SLOT: usize = 8;
-/// After how long the slots of a key that nobody used are dropped.
+/// After how long the slots of an unused key are dropped.
 const SLOTS_IDLE: Duration = Duration::from_secs(600);
 
 struct Slots {

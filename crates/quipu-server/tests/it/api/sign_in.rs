@@ -214,7 +214,7 @@ async fn sign_ins_are_listed_and_ended_by_administrators_and_their_owners() {
     // An administrator ends one; its owner notices at once.
     ops.delete(&format!("/api/sign-ins/{bobs}")).await.expect(200);
     bob.get("/api/memory").await.refused(401, "unauthenticated");
-    // A person ends all of theirs, and nobody else's.
+    // A user ends all of their own sign-ins and no others.
     ops.delete("/api/sign-ins").await.refused(400, "user_required");
     let ended = phone.delete("/api/sign-ins").await.expect(200).json();
     assert_eq!(ended["revoked"].as_array().unwrap().len(), 2);

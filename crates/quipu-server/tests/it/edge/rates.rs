@@ -1,4 +1,4 @@
-//! Rates and slots: a client over a limit is told when to come back, and nobody else notices.
+//! Rates and slots: a client over a limit gets 429 with Retry-After, and other clients are not affected.
 
 use quipu_server::http::LimitSettings;
 
@@ -111,7 +111,7 @@ async fn writers_of_one_user_leave_connections_to_others() {
     alice.save("First").await;
     bob.save("First").await;
     let admin = app.database.admin().await;
-    // Nobody can write about alice; whoever tries holds a connection of the eight.
+    // Writes about alice block; each one that waits holds one of the eight connections.
     let lock = "select pg_advisory_lock(('x' || left(replace(user_id::text, '-', ''), 16))::bit(64)::bigint) \
                 from users where name = 'alice'";
     admin.batch_execute(lock).await.unwrap();

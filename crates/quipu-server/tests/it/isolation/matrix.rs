@@ -89,7 +89,7 @@ fn refused_outright(row: &Row, principal: &Principal) -> Option<&'static str> {
     match principal.standing {
         Standing::Unknown => Some("unauthenticated"),
         Standing::Lacking => Some("forbidden"),
-        // A person may end their own sign-ins, and nobody else's are there for them.
+        // A user may end their own sign-ins; those of others do not exist for them.
         _ if row.operation == "end_sign_in" && principal.human => Some("key_not_found"),
         Standing::WrongName if admin => Some("forbidden"),
         Standing::WrongName => Some("wrong_user"),

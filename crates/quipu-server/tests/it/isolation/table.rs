@@ -332,7 +332,7 @@ pub const TABLE: &[Row] = &[
     only_reads(does(Admin, "preview_user_erasure", &[given(Path("user"), User("carol"), USER)])),
     only_reads(does(Admin, "list_user_erasures", &[given(Path("user"), User("carol"), USER)])),
     does(Admin, "delete_user", &[given(Path("user"), User("carol"), USER)]),
-    // A person may list and end their own, which the tests of signing in try. While nobody has made one
+    // A user may list and end their own, which the sign-in tests cover. While there is none
     // for dave.
     only_reads(does(Admin, "list_sign_ins", &[given(Query("user"), User("dave"), Own)])),
     does(Admin, "end_sign_ins", &[given(Query("user"), User("dave"), Own)]),

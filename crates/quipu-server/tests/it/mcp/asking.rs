@@ -66,7 +66,7 @@ async fn a_shut_domain_is_opened_by_its_person_alone() {
     let health = json!({ "content": "Has asthma", "domain": "health" });
     let key = question(&call(&me, "save_memory", health.clone(), json!({})).await);
     assert!(key.starts_with("open:health~"), "{key}");
-    // Nobody can answer a question that was not asked.
+    // An answer to a question that was not asked is ignored.
     let (asked, rest) = key.split_at(key.len() - 1);
     let other = format!("{asked}{}", if rest == "0" { "1" } else { "0" });
     for forged in ["open:health", "open:health~99999999999~0000000000000000~00", &other] {
