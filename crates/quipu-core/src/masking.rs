@@ -154,11 +154,11 @@ mod tests {
 
     #[test]
     fn a_masked_turn_is_no_longer_than_a_turn_may_be() {
-        let filler = "word ".repeat((limits::TURN_CHARS - 15) / 5);
+        let filler = "fill ".repeat((limits::TURN_CHARS - 15) / 5);
         let mut turn = NewTurn::saying(Role::User, &format!("{filler}my PIN is 4821"));
         turn.spans = vec![Span { from: 0, to: turn.content.chars().count(), mark: Mark::Pasted }];
         turn.mask_secrets();
-        assert!(turn.content.contains("my PIN is [secre") && turn.faults().is_empty());
+        assert!(turn.content.ends_with("my PIN is [secr") && turn.faults().is_empty());
     }
 
     #[test]

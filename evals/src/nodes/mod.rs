@@ -240,7 +240,7 @@ async fn stand(args: &Args) -> Result<Stand> {
     let worker = Worker::start(&program, &database, &dir.join("worker.log"))?;
     let (_, key) = create_key(&program, &database, "acme")?;
     // It looks after its tenant: it makes users and keys, and removes them.
-    let admin = "update credential set permissions = '{read,write,propose,erase,admin}'";
+    let admin = "update credential set permissions = '{read,write,propose,erase,chat,admin}'";
     connect(&database).await?.batch_execute(admin).await.context("the key's permissions")?;
     if let Some(fault) = args.fault {
         let planted = connect(&database).await?.batch_execute(fault.sql()).await;

@@ -162,8 +162,12 @@ async fn cause(client: &Client, site: JobKind) {
 async fn meanwhile(client: &Client) {
     assert_eq!(client.get("/api/memory").await.expect(200).each("content"), ["Likes tea"]);
     let ask = json!({ "query": "What do I like?", "session_id": "c" });
-    let context = client.post("/api/memory/retrieve", ask).await.expect(200);
-    assert!(context.text().contains("Likes tea"));
+    let mut context = client.post("/api/memory/retrieve", ask.clone()).await.expect(200);
+    // On a busy machine the first answer can be out of time and then says so.
+    if context.json()["degraded"].as_array().is_some_and(|parts| !parts.is_empty()) {
+        context = client.post("/api/memory/retrieve", ask).await.expect(200);
+    }
+    assert!(context.text().contains("Likes tea"), "{}", context.text());
     client.get("/api/sessions").await.expect(200);
     client.get("/api/sessions/c/turns").await.expect(200);
     let turns = json!({ "turns": [{ "role": "user", "content": "Are you there?" }] });

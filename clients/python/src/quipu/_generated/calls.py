@@ -1053,10 +1053,9 @@ def delete_user(user: str) -> Call[models.UserDeleted]:
     """Erase a user and everything kept about them, now. What stays is a signed receipt, and a row
     without a name that has the user refused until they are created again. It cannot be undone.
 
-    The person themselves may do it too: somebody who signed in, or holds a token that may
-    erase. For a user with very much to remove the answer is 202: the user is refused from then
-    on, the rows are removed in the background, and `GET /api/users/{user}/erasures` has the
-    progress and then the receipt.
+    The user may do it too, signed in or with a token that may erase. For a user with very much
+    to remove the answer is 202: the user is refused from then on, the rows are removed in the
+    background, and `GET /api/users/{user}/erasures` has the progress and then the receipt.
     """
     return Call(
         "DELETE",

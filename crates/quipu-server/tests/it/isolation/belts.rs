@@ -3,6 +3,7 @@
 
 use std::time::Instant;
 
+use quipu_server::http::LimitSettings;
 use serde_json::json;
 
 use super::compare::private_word;
@@ -167,7 +168,9 @@ fn median(numbers: &mut [f64]) -> f64 {
 #[tokio::test]
 async fn what_is_there_takes_as_long_as_what_never_was() {
     const PAIRS: usize = 200;
-    let app = TestApp::with_keys().await;
+    let unlimited =
+        LimitSettings { user_rate: 100_000, ip_rate: 100_000, ..LimitSettings::default() };
+    let app = TestApp::with_limits(&unlimited).await;
     let [(_, alice), (_, bob), _] = people(&app).await;
     let saved = alice.save("Likes tea").await;
     bob.save("Likes mate").await;

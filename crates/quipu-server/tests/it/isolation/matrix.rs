@@ -94,10 +94,15 @@ fn refused_outright(row: &Row, principal: &Principal) -> Option<&'static str> {
         Standing::WrongName if admin => Some("forbidden"),
         Standing::WrongName => Some("wrong_user"),
         Standing::Else { bound: true, .. } if admin => Some("forbidden"),
-        _ if row.operation == "open_domain" && !principal.human => Some("human_needed"),
+        _ if is_for_humans(row) && !principal.human => Some("human_needed"),
         Standing::Else { .. } => None,
         Standing::OfTheDeleted => Some("user_deleted"),
     }
+}
+
+/// Whether the operation refuses an assistant before it looks at anything.
+fn is_for_humans(row: &Row) -> bool {
+    matches!(row.operation, "open_domain" | "put_policy")
 }
 
 /// Whether the operation is simply the principal's to do: a tenant's key looks after its tenant.
