@@ -192,7 +192,8 @@ async fn read_all(
 
 /// A key of the user's own, to be revoked.
 async fn own_key(stand: &Stand, admin: &Reader) -> Result<(Reader, Option<String>)> {
-    let body = json!({"name": "to be revoked", "permissions": ["read", "write", "propose", "chat"]});
+    let body =
+        json!({"name": "to be revoked", "permissions": ["read", "write", "propose", "chat"]});
     let made = call(stand, admin, Method::POST, "/api/keys", Some(body)).await?;
     let text = |name: &str| made[name].as_str().map(str::to_owned);
     let secret = text("secret").context("a key without a secret")?;
