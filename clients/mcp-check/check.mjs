@@ -104,11 +104,11 @@ async function everything(client) {
 /** A proposal and a shut domain, settled by the person through the client. */
 async function asking(client, questions, answer) {
   answer('accept');
-  const agreed = await call(client, 'propose_memory', { content: `Sleeps badly ${mark}` });
+  const agreed = await call(client, 'propose_memory', { content: `Reads at night ${mark}` });
   assert.equal(agreed.memory.status, 'active', 'a yes makes it active');
-  assert.match(questions.at(-1), /Remember this\? Sleeps badly/);
+  assert.match(questions.at(-1), /Remember this\? Reads at night/);
   answer('decline');
-  const declined = await call(client, 'propose_memory', { content: `Snores ${mark}` });
+  const declined = await call(client, 'propose_memory', { content: `Sings ${mark}` });
   assert.equal(declined.event.type, 'memory.rejected');
   answer('cancel');
   const left = await call(client, 'propose_memory', { content: `Dreams ${mark}` });

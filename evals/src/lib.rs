@@ -19,6 +19,7 @@ pub mod living;
 pub mod load;
 pub mod mutation;
 pub mod nodes;
+pub mod overload;
 pub mod recall;
 #[path = "../../crates/quipu-core/tests/required_data/mod.rs"]
 pub mod required_data;

@@ -34,6 +34,8 @@ enum Command {
     Erasure(quipu_evals::erasure::Args),
     /// Two servers and a worker on one database: nothing removed through one is served by the other.
     Nodes(quipu_evals::nodes::Args),
+    /// Overload by one user or tenant: what others notice, and how fast requests are rejected.
+    Overload(quipu_evals::overload::Args),
     /// A model that obeys every attacker: nothing of theirs may be believed.
     Hostile(quipu_evals::learning::hostile::Args),
     /// Attacks through every entry point for writes of a running server.
@@ -73,6 +75,7 @@ async fn main() -> anyhow::Result<()> {
         Command::CrashChild(args) => quipu_evals::crashes::run_child(args).await,
         Command::Erasure(args) => quipu_evals::erasure::run(args).await,
         Command::Nodes(args) => quipu_evals::nodes::run(args).await,
+        Command::Overload(args) => quipu_evals::overload::run(args).await,
         Command::Hostile(args) => quipu_evals::learning::hostile::run(args).await,
         Command::HostileWrites(args) => quipu_evals::writes::run(args).await,
         Command::Nights(args) => quipu_evals::living::run(args).await,

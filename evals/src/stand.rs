@@ -203,6 +203,36 @@ impl Drop for Server {
     }
 }
 
+/// A worker process.
+pub struct Worker(Child);
+
+impl Worker {
+    /// Starts `quipu work` with these settings and no others.
+    pub fn start(
+        program: &Path,
+        database: &str,
+        log: &Path,
+        settings: &[(&str, &str)],
+    ) -> Result<Self> {
+        let log = File::create(log).with_context(|| log.display().to_string())?;
+        let mut command = Command::new(program);
+        command.args(["work", "--database-url", database, "--log", "warn"]);
+        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(log);
+        for (name, _) in std::env::vars().filter(|(name, _)| name.starts_with("QUIPU_")) {
+            command.env_remove(name);
+        }
+        command.envs(settings.iter().copied());
+        Ok(Self(command.spawn().context("cannot start the worker")?))
+    }
+}
+
+impl Drop for Worker {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
 /// The server's program: as told, or beside this one.
 pub fn server_program(told: Option<&Path>) -> Result<PathBuf> {
     if let Some(told) = told {

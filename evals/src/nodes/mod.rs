@@ -11,8 +11,7 @@ mod reads;
 mod round;
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
@@ -23,7 +22,7 @@ use rand::rngs::StdRng;
 use tokio::task::JoinSet;
 
 use crate::gateway::Service;
-use crate::stand::{Cluster, Serve, Server, connect, create_key, server_program};
+use crate::stand::{Cluster, Serve, Server, Worker, connect, create_key, server_program};
 use round::{Action, Finding};
 
 #[derive(Debug, Clone, clap::Args)]
@@ -89,29 +88,6 @@ impl Fault {
                  for each row execute function keep_key()"
             }
         }
-    }
-}
-
-/// A worker process.
-struct Worker(Child);
-
-impl Worker {
-    fn start(program: &Path, database: &str, log: &Path) -> Result<Self> {
-        let log = std::fs::File::create(log).with_context(|| log.display().to_string())?;
-        let mut command = Command::new(program);
-        command.args(["work", "--database-url", database, "--log", "warn"]);
-        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(log);
-        for (name, _) in std::env::vars().filter(|(name, _)| name.starts_with("QUIPU_")) {
-            command.env_remove(name);
-        }
-        Ok(Self(command.spawn().context("cannot start the worker")?))
-    }
-}
-
-impl Drop for Worker {
-    fn drop(&mut self) {
-        let _ = self.0.kill();
-        let _ = self.0.wait();
     }
 }
 
@@ -237,7 +213,7 @@ async fn stand(args: &Args) -> Result<Stand> {
         };
         servers.push(Server::start_with(&serve, &settings).await?);
     }
-    let worker = Worker::start(&program, &database, &dir.join("worker.log"))?;
+    let worker = Worker::start(&program, &database, &dir.join("worker.log"), &[])?;
     let (_, key) = create_key(&program, &database, "acme")?;
     // It looks after its tenant: it makes users and keys, and removes them.
     let admin = "update credential set permissions = '{read,write,propose,erase,chat,admin}'";

@@ -1,5 +1,5 @@
 /** Chats, as several pages read them. */
-import { useQuery } from "@tanstack/react-query";
+import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { useQuipu } from "../app/sign-in.tsx";
 
 /** The chats, newest first. */
@@ -12,11 +12,14 @@ export function useSessions() {
   });
 }
 
-export function useTurns(session: string) {
+/** The turns of a chat; those about a domain that is not open without their words, unless asked for. */
+export function useTurns(session: string, show_hidden = false) {
   const quipu = useQuipu();
   return useQuery({
-    queryKey: ["sessions", session, "turns"],
-    queryFn: ({ signal }) => quipu.sessions.turns(session, { limit: 200 }, { signal }).all(),
+    queryKey: ["sessions", session, "turns", show_hidden],
+    queryFn: ({ signal }) =>
+      quipu.sessions.turns(session, { limit: 200, show_hidden }, { signal }).all(),
+    placeholderData: keepPreviousData,
   });
 }
 

@@ -140,6 +140,7 @@ export const chat: Translation["chat"] = {
   "applies.link_memories": "Ab deiner nächsten Nachricht.",
   "applies.undone": "Es wurde zurückgenommen und gilt nirgends.",
   openMemory: "Im Gedächtnis öffnen",
+  agree: "Ja, behalten",
   openReview: "Durchsicht öffnen",
   shut: "Nichts wurde behalten: {domain} bleibt zu, bis du es öffnest. Nur du siehst, was darin steht.",
   open: "{domain} öffnen",

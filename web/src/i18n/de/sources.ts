@@ -54,6 +54,8 @@ export const sources: Translation["sources"] = {
   "role.system": "System",
   "missing.policy": "Der Text wird laut Regelung nicht aufbewahrt.",
   "missing.deleted": "Das wurde gelöscht.",
+  hidden: "Verborgen: Es geht um {domain}, und das ist nicht geöffnet.",
+  showHidden: "Zeigen",
 
   openMemory: "Im Gedächtnis öffnen",
   rests: "Ruht auf",

@@ -134,6 +134,7 @@ export const chat = {
   "applies.link_memories": "From your next message on.",
   "applies.undone": "It was taken back, and applies nowhere.",
   openMemory: "Open in Memory",
+  agree: "Yes, keep it",
   openReview: "Open Review",
   shut: "Nothing was kept: {domain} stays shut until you open it. Only you see what is in it.",
   open: "Open {domain}",

@@ -51,6 +51,8 @@ export const sources = {
   "role.system": "System",
   "missing.policy": "The text is not kept by policy.",
   "missing.deleted": "It was deleted.",
+  hidden: "Hidden: it is about {domain}, which is not open.",
+  showHidden: "Show",
 
   openMemory: "Open in Memory",
   rests: "Rests on",

@@ -20,9 +20,11 @@ export function useConversation(session: string | null, mode: Mode) {
   const name = nameOf(session, mode);
   const live = useLiveRounds(name);
   const turns = useQuery({
-    queryKey: ["sessions", session, "turns"],
+    queryKey: ["sessions", session, "turns", true],
     enabled: session !== null,
-    queryFn: ({ signal }) => quipu.sessions.turns(session ?? "", { limit: 200 }, { signal }).all(),
+    // A chat goes on with the words that were said in it, whatever they are about.
+    queryFn: ({ signal }) =>
+      quipu.sessions.turns(session ?? "", { limit: 200, show_hidden: true }, { signal }).all(),
   });
   const context = useQuery({
     queryKey: ["sessions", session, "context"],

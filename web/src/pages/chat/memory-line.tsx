@@ -46,7 +46,9 @@ function Written({ call, operation }: { call: Call; operation: string }) {
   });
   const id = read.data?.memory_ids[0] ?? call.memories[0];
   const undone = Boolean(read.data?.undone_by);
-  const key = `chat.done.${call.name}`;
+  // What a model may not do by itself waits for a yes, whichever tool it called.
+  const proposed = read.data?.verb === "propose";
+  const key = `chat.done.${proposed ? "propose_memory" : call.name}`;
   const gone = read.error instanceof QuipuError && read.error.status === 404;
   if (gone || !id) {
     return <p className="text-[0.8125rem] text-faint italic">{t("chat.erased")}</p>;
@@ -63,10 +65,39 @@ function Written({ call, operation }: { call: Call; operation: string }) {
           </span>
         </>
       }
-      aside={read.data && <TakeBack operation={read.data} words={call.words[id]} />}
+      aside={
+        read.data && (
+          <>
+            {proposed && !undone && <Agree id={id} replaces={call.name === "update_memory"} />}
+            <TakeBack operation={read.data} words={call.words[id]} />
+          </>
+        )
+      }
     >
       <WhatChanged id={id} call={call} operation={read.data} />
     </Fold>
+  );
+}
+
+/** Says yes to a proposal where it was made; one that was meant as a change takes the old one's place. */
+function Agree({ id, replaces }: { id: string; replaces: boolean }) {
+  const quipu = useQuipu();
+  const act = useAct();
+  const memory = useMemory(id).data;
+  if (memory?.status !== "proposed") return null;
+  const agree = () =>
+    act({
+      say: t("chat.done.confirm_memory"),
+      about: memory.content,
+      run: () =>
+        replaces
+          ? quipu.memories.resolve(id, { true: "against", sha256: memory.sha256 ?? "" })
+          : quipu.memories.confirm(id),
+    });
+  return (
+    <Button look="quiet" small className="shrink-0" onClick={() => void agree()}>
+      {t("chat.agree")}
+    </Button>
   );
 }
 
@@ -187,7 +218,7 @@ function WhatChanged({
         <Link to="/memory/$id" params={{ id }} className={buttonClasses("plain", true)}>
           {t("chat.openMemory")}
         </Link>
-        {call.name === "propose_memory" && (
+        {operation?.verb === "propose" && (
           <Link to="/review" className={buttonClasses("plain", true)}>
             {t("chat.openReview")}
           </Link>

@@ -44,7 +44,8 @@ function Reader({
   const quipu = useQuipu();
   const act = useAct();
   const navigate = useNavigate();
-  const turns = useTurns(session.id);
+  const [showHidden, setShowHidden] = useState(false);
+  const turns = useTurns(session.id, showHidden);
   const passes = usePasses(session.id);
   const dependents = useDependents({ session_id: session.id });
   const title = useTitle(session);
@@ -138,6 +139,7 @@ function Reader({
                     search={search}
                     onWhy={() => why(turn)}
                     onRemove={() => setRemoving(turn.number)}
+                    onShow={() => setShowHidden(true)}
                   >
                     {removing === turn.number && (
                       <Removal

@@ -45,6 +45,11 @@ export function Quoted({
   );
 }
 
+/** Whether the words of a turn are left out, because it is about a domain that is not open. */
+export function isHidden(turn: TurnView): boolean {
+  return Boolean(turn.hidden_domain);
+}
+
 /** What memories quote of a turn. */
 export function quotesIn(turn: string, memories: readonly DependentMemory[]): string[] {
   return memories.flatMap(({ memory }) =>
@@ -125,7 +130,7 @@ function One({ ground, from }: { ground: Ground; from: SourcesSearch }) {
   return (
     <figure className="border-s-2 border-line ps-3">
       <blockquote>
-        <Quoted text={turn.content} quotes={quotes} />
+        <Quoted text={(isHidden(turn) && quote) || turn.content} quotes={quotes} />
       </blockquote>
       <figcaption className="text-[0.8125rem] text-muted">
         <Link

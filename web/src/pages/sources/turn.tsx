@@ -1,14 +1,14 @@
 /** One turn of a chat that is being read. */
 import type { DependentMemory, TurnView } from "@quipu/client";
 import { Link } from "@tanstack/react-router";
-import { CircleHelp, Trash2 } from "lucide-react";
+import { CircleHelp, EyeOff, Trash2 } from "lucide-react";
 import { type ReactNode, useEffect, useMemo, useRef } from "react";
 import { t } from "../../i18n/index.ts";
 import { Button } from "../../ui/button.tsx";
 import { classes } from "../../ui/classes.ts";
 import { IconButton } from "../../ui/icon-button.tsx";
 import { Time } from "../../ui/time.tsx";
-import { Quoted, quotesIn } from "./grounds.tsx";
+import { isHidden, Quoted, quotesIn } from "./grounds.tsx";
 import type { SourcesSearch } from "./search.ts";
 
 export function Turn({
@@ -18,6 +18,7 @@ export function Turn({
   search,
   onWhy,
   onRemove,
+  onShow,
   children,
 }: {
   turn: TurnView;
@@ -27,6 +28,8 @@ export function Turn({
   search: SourcesSearch;
   onWhy: () => void;
   onRemove: () => void;
+  /** Shows what was said about domains that are not open. */
+  onShow: () => void;
   children?: ReactNode;
 }) {
   const place = useRef<HTMLElement>(null);
@@ -65,9 +68,19 @@ export function Turn({
           </Link>
           <Time at={turn.said_at} />
         </p>
-        <p className="max-w-prose text-[0.9375rem] leading-relaxed">
-          <Quoted text={turn.content} quotes={quotes} whole />
-        </p>
+        {isHidden(turn) ? (
+          <p className="flex flex-wrap items-center gap-x-2 text-[0.9375rem] text-muted">
+            <EyeOff size={14} aria-hidden className="shrink-0 text-faint" />
+            {t("sources.hidden", { domain: turn.hidden_domain ?? "" })}
+            <Button small look="quiet" onClick={onShow}>
+              {t("sources.showHidden")}
+            </Button>
+          </p>
+        ) : (
+          <p className="max-w-prose text-[0.9375rem] leading-relaxed">
+            <Quoted text={turn.content} quotes={quotes} whole />
+          </p>
+        )}
         <div className="flex items-center gap-1 pt-0.5">
           {turn.role === "assistant" && (
             <Button small look="quiet" onClick={onWhy} className="-ms-2">

@@ -207,6 +207,6 @@ test("the first memory shows by itself", async ({ page, quipu }) => {
   const curl = page.locator("pre").first();
   await expect(curl).toContainText(new URL(page.url()).origin);
   await screens(page, "memory-empty");
-  await quipu.memories.save("I only do index funds");
-  await expect(page.getByRole("list", { name: "Memory" })).toContainText("index funds");
+  await quipu.memories.save("I only travel by train");
+  await expect(page.getByRole("list", { name: "Memory" })).toContainText("by train");
 });
