@@ -50,7 +50,7 @@ pub async fn run(args: Args) -> Result<()> {
     let vocabulary = Vocabulary::new(args.seed);
     for user in 0..USERS {
         for n in 0..MEMORIES {
-            let content = format!("{} {n}", vocabulary.sentence(&mut rng));
+            let content = format!("{} {n}", vocabulary.plain_sentence(&mut rng));
             let importance = rng.random_range(0.0..1.0_f32);
             let category = ["profile", "context", "style", "fact"][n % 4];
             let memory =
@@ -79,7 +79,7 @@ pub async fn run(args: Args) -> Result<()> {
                 Some(_) => changed += 1,
             }
             if turn % 5 == 2 {
-                let content = format!("{} {session}-{turn}", vocabulary.sentence(&mut rng));
+                let content = format!("{} {session}-{turn}", vocabulary.plain_sentence(&mut rng));
                 client.save(&user, json!({"content": content, "importance": 0.9})).await?;
                 writes += 1;
             }

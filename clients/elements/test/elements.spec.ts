@@ -2,7 +2,7 @@ import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import AxeBuilder from "@axe-core/playwright";
 import { test as base, expect, type Page } from "@playwright/test";
-import { type Host, host, QUIPU, quipuFor } from "./host.ts";
+import { type Host, host, QUIPU, quipuFor, userThemselves } from "./host.ts";
 
 const test = base.extend<{ user: string; visit: (body: string, script?: string) => Promise<Host> }>(
   {
@@ -53,7 +53,7 @@ test("the panel shows, adds, changes and forgets on another origin, and takes it
   user,
   visit,
 }) => {
-  const quipu = quipuFor(user);
+  const quipu = await userThemselves(user);
   await quipu.memories.save("Prefers window seats on long flights");
   await quipu.memories.save({
     content: "Never suggest dishes with peanuts",
@@ -213,7 +213,7 @@ test("where there are rules alone, they are what is open; narrow, by day and by 
   user,
   visit,
 }) => {
-  await quipuFor(user).memories.save({
+  await (await userThemselves(user)).memories.save({
     content: "Never suggest dishes with peanuts",
     force: "hard",
     domain: "food",

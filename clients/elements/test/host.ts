@@ -22,6 +22,12 @@ export interface Host {
 
 export const quipuFor = (user: string) => new Quipu({ url: QUIPU, key, user });
 
+/** The user themselves, by a token of their own: an application's key cannot state a rule for them. */
+export async function userThemselves(user: string): Promise<Quipu> {
+  const { secret } = await quipuFor(user).keys.mintToken({ user });
+  return new Quipu({ url: QUIPU, key: secret });
+}
+
 const PAGE = (body: string) => `<!doctype html><html lang="en"><head><meta charset="utf-8">
 <meta name="viewport" content="width=device-width"><title>A chat</title>
 <link rel="stylesheet" href="/host.css"><script type="module" src="/host.js"></script></head>

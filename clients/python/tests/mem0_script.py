@@ -10,7 +10,7 @@ user = sys.argv[1]
 client = MemoryClient(api_key=os.environ["MEM0_API_KEY"], host=os.environ["MEM0_HOST"])
 
 messages = [
-    {"role": "user", "content": "I am vegetarian and allergic to nuts."},
+    {"role": "user", "content": "I am vegetarian and fond of lentils."},
     {"role": "assistant", "content": "Noted, I will remember that."},
 ]
 added = client.add(messages, user_id=user, metadata={"topic": "food"})
@@ -24,8 +24,8 @@ assert 0 <= found["results"][0]["score"] <= 1, found
 listed = client.get_all(filters={"AND": [{"user_id": user}, {"topic": "food"}]}, page=1, page_size=10)
 assert (listed["count"], listed["results"][0]["metadata"]) == (1, {"topic": "food"}), listed
 
-client.update(memory["id"], text="I am vegan and allergic to nuts.")
-assert client.get(memory["id"])["memory"] == "I am vegan and allergic to nuts."
+client.update(memory["id"], text="I am vegan and fond of lentils.")
+assert client.get(memory["id"])["memory"] == "I am vegan and fond of lentils."
 assert [entry["event"] for entry in client.history(memory["id"])] == ["ADD", "UPDATE"]
 
 client.delete(memory["id"])

@@ -5,6 +5,8 @@
 //! a key that may mint tokens or by a link that works once, holds a sign-in for days. Tokens and
 //! sign-ins are the only credentials that speak as a human. Only hashes of secrets are kept.
 
+use std::time::Duration;
+
 use jiff::SignedDuration;
 use quipu_core::secret::{self, Prefix};
 use quipu_core::{Caller, Origin, Permission, TenantId, Timestamp, UserId};
@@ -17,6 +19,9 @@ use crate::error::{Error, Result};
 
 pub use quipu_store::credential::{Credential as KeyRecord, CredentialKind as RecordKind};
 
+/// For how long a server may admit a credential again without asking the database. Ending one takes at
+/// least as long, so that it is refused by every server once its end is acknowledged.
+pub const ADMISSION_LEASE: Duration = Duration::from_secs(1);
 /// The longest a token may live, and how long it lives unless it says less.
 pub const TOKEN_MINUTES: i64 = 15;
 /// For how long a link waits for the one who follows it.
@@ -401,6 +406,7 @@ impl Engine {
             return Err(Error::KeyNotFound);
         }
         directory.commit().await?;
+        outlast_admissions().await;
         Ok(revoked)
     }
 
@@ -430,6 +436,9 @@ impl Engine {
             return Err(Error::KeyNotFound);
         }
         directory.commit().await?;
+        if !ended.is_empty() {
+            outlast_admissions().await;
+        }
         Ok(ended)
     }
 
@@ -437,7 +446,9 @@ impl Engine {
     pub async fn sign_out(&self, tenant: TenantId, key_id: &str, now: Timestamp) -> Result<()> {
         let directory = self.store.directory(tenant).await?;
         credential::end_one(&directory, key_id, now).await?;
-        Ok(directory.commit().await?)
+        directory.commit().await?;
+        outlast_admissions().await;
+        Ok(())
     }
 
     /// Removes the tokens, links and sign-ins of all tenants that ended more than a day ago; says how
@@ -452,6 +463,12 @@ impl Engine {
             }
         }
     }
+}
+
+/// Waits until no server admits a credential from memory any more that has just ended, so that whoever
+/// is told that it has ended can rely on it everywhere.
+async fn outlast_admissions() {
+    tokio::time::sleep(ADMISSION_LEASE + Duration::from_millis(50)).await;
 }
 
 /// Inserts a credential that ends by itself, for one person.

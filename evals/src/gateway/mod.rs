@@ -207,7 +207,7 @@ impl Stand {
         let mut rng = StdRng::seed_from_u64(self.args.seed);
         for person in 0..CLIENTS {
             for n in 0..self.args.memories {
-                let content = format!("{} {n}", self.words.sentence(&mut rng));
+                let content = format!("{} {n}", self.words.plain_sentence(&mut rng));
                 let category = ["profile", "context", "style", "fact"][n % 4];
                 let memory = json!({"content": content, "category": category});
                 ensure!(self.call(person, "/api/memory", memory).await? == 201, "a save failed");
@@ -294,7 +294,8 @@ impl Stand {
             if turn % 10 == 5 {
                 // Each chat writes its own: what is known already would change nothing. It is something
                 // that stands first in the block, however much else there is.
-                let content = format!("{} {}-{turn}", self.words.sentence(&mut rng), session(turn));
+                let content =
+                    format!("{} {}-{turn}", self.words.plain_sentence(&mut rng), session(turn));
                 let memory = json!({"content": content, "category": "profile", "importance": 0.9});
                 ensure!(self.call(0, "/api/memory", memory).await? == 201, "a save failed");
             }

@@ -236,6 +236,11 @@ async fn build(cluster: &Cluster, program: &Path, plan: &Plan, out: &Path) -> Re
     let url = cluster.url(LARGE);
     migrate(program, &url, out).await.context("making the schema")?;
     let (credential, _) = create_key(program, &url, life::TENANT)?;
+    // A change by an application would wait for the user's yes, and nothing would be superseded.
+    let policy = "insert into tenant_policy (tenant_id, version, body, set_at, set_by) \
+                  select tenant_id, 1, '{\"agents\": {\"replace\": \"always\"}}', now(), 'load' \
+                  from tenant where name = $1";
+    connect(&url).await?.execute(policy, &[&life::TENANT]).await?;
     let small = plan.users / GROWTH;
     let early = f64::from(small) / f64::from(plan.users);
     let stage = Stage {

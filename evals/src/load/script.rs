@@ -148,6 +148,10 @@ fn arguments(sql: &str, recorded: &Recorded<'_>, editions: &mut usize) -> Result
         () if has("select max(version) from tenant_policy") => {
             of(&[user, &format!("'{}'", recorded.tenant)], false)
         }
+        () if has("from tenant_policy where tenant_id = $1") => {
+            of(&[&format!("'{}'", recorded.tenant)], false)
+        }
+        () if has("from user_policy where user_id = $1") => of(&[user], false),
         () if has("from idempotency where user_id = $1 and key = $2") => of(&[user, KEY], false),
         () if has("select coalesce(max(number), 0) + 1") => of(&[user, fact], false),
         () if has("fingerprint = $2") => of(&[user, FINGERPRINT, "now()"], false),

@@ -2,7 +2,9 @@
 //! frequent as those of a real language, and the claims around them.
 
 use std::collections::HashSet;
+use std::sync::OnceLock;
 
+use quipu_core::admission::Screening;
 use quipu_core::{Category, Claim, Force, Kind, MemoryType};
 use rand::rngs::StdRng;
 use rand::seq::IndexedRandom;
@@ -23,6 +25,8 @@ pub struct Vocabulary {
     words: Vec<String>,
     /// The summed frequencies up to and including each word.
     reach: Vec<f64>,
+    /// Sentences that nothing objects to.
+    plain: OnceLock<Vec<String>>,
 }
 
 impl Vocabulary {
@@ -46,7 +50,7 @@ impl Vocabulary {
                 sum
             })
             .collect();
-        Self { words, reach }
+        Self { words, reach, plain: OnceLock::new() }
     }
 
     fn word(&self, rng: &mut StdRng) -> &str {
@@ -67,6 +71,19 @@ impl Vocabulary {
             text.push_str(self.word(rng));
         }
         text
+    }
+
+    /// One of a thousand sentences that a program can save: random words can be about a domain that is
+    /// not open, or read like an order.
+    pub fn plain_sentence(&self, rng: &mut StdRng) -> &str {
+        let plain = self.plain.get_or_init(|| {
+            let mut rng = StdRng::seed_from_u64(1);
+            let sentences = std::iter::repeat_with(|| self.sentence(&mut rng));
+            let is_plain =
+                |text: &String| Screening::of(&Claim::saying(text)) == Screening::default();
+            sentences.filter(is_plain).take(1000).collect()
+        });
+        plain.choose(rng).map_or("", String::as_str)
     }
 
     /// The claim of a user's fact number `index`; one in ten is a hard one.

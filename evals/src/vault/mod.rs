@@ -214,9 +214,10 @@ impl<'a> Person<'a> {
                 5 => self.engine.propose(&request, new).await?,
                 _ => self.engine.save(&request, new).await?,
             };
-            let fact = saved.memories.first().context("a memory")?.version.fact;
-            if number % 6 != 5 {
-                facts.push(fact);
+            let version = &saved.memories.first().context("a memory")?.version;
+            // What waits for a yes cannot be changed before it has one.
+            if version.state == State::Active {
+                facts.push(version.fact);
             }
         }
         for (place, fact) in facts.clone().into_iter().enumerate() {

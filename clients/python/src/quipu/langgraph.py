@@ -145,7 +145,7 @@ def tag(kind: str, path: tuple[str, ...]) -> str:
     readable = ":".join([kind, "/".join(parts)]) if parts else kind
     if len(readable) <= TAG_CHARS:
         return readable
-    return f"{kind}:#{hashlib.sha256(readable.encode()).hexdigest()[:40]}"
+    return f"{kind}:#{hashlib.sha256(readable.encode()).hexdigest()[:16]}"
 
 
 def tags_of(namespace: tuple[str, ...], key: str) -> list[str]:
@@ -171,7 +171,7 @@ def written(namespace: tuple[str, ...], key: str, value: dict[str, Any]) -> tupl
 
 
 def body_of(namespace: tuple[str, ...], key: str, value: dict[str, Any], line: str) -> str:
-    body = json.dumps({"namespace": namespace, "key": key, "value": value, "line": line}, ensure_ascii=False)
+    body = json.dumps({"namespace": namespace, "item": key, "value": value, "line": line}, ensure_ascii=False)
     if len(body) > BODY_CHARS:
         raise ValueError(f"an item has at most {BODY_CHARS} characters of JSON; this one has {len(body)}")
     return body
@@ -183,13 +183,13 @@ def read_body(memory: Memory) -> dict[str, Any] | None:
         body = json.loads(memory.detail or "")
     except ValueError:
         return None
-    is_item = isinstance(body, dict) and {"namespace", "key", "value", "line"} <= set(body)
+    is_item = isinstance(body, dict) and {"namespace", "item", "value", "line"} <= set(body)
     return body if is_item else None
 
 
 def place(memory: Memory) -> tuple[tuple[str, ...], str] | None:
     body = read_body(memory)
-    return (tuple(body["namespace"]), body["key"]) if body else None
+    return (tuple(body["namespace"]), body["item"]) if body else None
 
 
 def item(memory: Memory) -> Item | None:
@@ -203,7 +203,7 @@ def item(memory: Memory) -> Item | None:
         value = {**value, field: memory.content}
     return Item(
         value=value,
-        key=body["key"],
+        key=body["item"],
         namespace=tuple(body["namespace"]),
         created_at=memory.created_at,
         updated_at=memory.updated_at,

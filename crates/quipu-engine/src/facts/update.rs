@@ -4,7 +4,8 @@ use futures_util::try_join;
 use quipu_core::admission::{is_users_own, may_replace};
 use quipu_core::record::{self, Provenance};
 use quipu_core::{
-    Claim, Edit, Link, Origin, Period, Refusal, State, Timestamp, Verb, Version, Voice, Writer,
+    AgentPolicy, Claim, Edit, Link, Origin, Period, Refusal, State, Timestamp, Verb, Version,
+    Voice, Writer,
 };
 use quipu_store::fact;
 
@@ -179,15 +180,15 @@ impl Engine {
                 edit.domain = Some(admitted.claim.domain);
             }
         }
-        let mut quoted = None;
+        let (mut quoted, mut agents) = (None, AgentPolicy::default());
         if writer == Writer::Agent && is_users_own(old) {
             let session = update.session.as_deref();
             let quotes = &update.quotations;
             let scope = &writing.scope;
             quoted = admission::find_quotation(scope, &claim.content, quotes, session).await?;
+            agents = self.policy_of(scope).await?.0.agents;
         }
-        let (policy, _) = self.policy_of(&writing.scope).await?;
-        let replaces = may_replace(writer, old, quoted.is_some(), policy.agents);
+        let replaces = may_replace(writer, old, quoted.is_some(), agents);
         if writer == Writer::Agent && (!replaces || permitted == State::Proposed) {
             return Ok(Permit::Propose(Box::new(edit.apply(&old.claim))));
         }

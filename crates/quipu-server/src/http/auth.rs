@@ -2,7 +2,7 @@
 //! what the request says about itself is checked against it, never trusted.
 
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use axum::extract::{FromRequestParts, Request, State};
 use axum::http::header::{AUTHORIZATION, COOKIE, HOST, ORIGIN};
@@ -13,7 +13,7 @@ use axum::response::{IntoResponse, Response};
 use quipu_core::secret::{self, Prefix, Presented};
 use quipu_core::{Caller, Origin, Permission, TenantId, Timestamp};
 use quipu_engine::Error;
-use quipu_engine::access::Admitted;
+use quipu_engine::access::{ADMISSION_LEASE, Admitted};
 use tower_http::cors::{Any, CorsLayer};
 
 use super::console::is_for_people;
@@ -37,14 +37,21 @@ pub enum Door {
     Keys,
 }
 
-/// An admission that is remembered for a few seconds.
+/// An admission that is remembered.
 #[derive(Clone)]
 pub struct Admission {
     secret_hash: [u8; 32],
     admitted: Admitted,
+    /// When the database was asked.
+    asked_at: Instant,
 }
 
 impl Admission {
+    /// The same, if the database need not be asked again.
+    fn fresh(self) -> Option<Self> {
+        (self.asked_at.elapsed() < ADMISSION_LEASE).then_some(self)
+    }
+
     /// Whom it lets in, if it is this credential's and has not ended.
     fn fits(self, presented: &Presented, now: Timestamp) -> Option<Admitted> {
         let live = self.admitted.expires_at.is_none_or(|end| now < end);
@@ -109,6 +116,7 @@ impl App {
         let presented = secret::parse(text).ok_or_else(refused)?;
         let now = clock::now();
         let kept = self.0.admissions.get(&presented.key_id);
+        let kept = kept.and_then(Admission::fresh);
         if let Some(kept) = kept.and_then(|kept| kept.fits(&presented, now)) {
             return Ok(kept);
         }
@@ -119,6 +127,7 @@ impl App {
         if !self.0.let_in.contains_key(&presented.key_id) {
             self.limits().check_throttled()?;
         }
+        let asked_at = Instant::now();
         let admitted = match self.engine().authenticate(text, now).await {
             Ok(admitted) => admitted,
             Err(Error::Unauthenticated) => {
@@ -128,7 +137,7 @@ impl App {
             Err(error) => return Err(error.into()),
         };
         let admission =
-            Admission { secret_hash: presented.secret_hash, admitted: admitted.clone() };
+            Admission { secret_hash: presented.secret_hash, admitted: admitted.clone(), asked_at };
         self.0.let_in.insert(presented.key_id.clone(), admission.clone());
         self.0.admissions.insert(presented.key_id, admission);
         self.note_use(&admitted);

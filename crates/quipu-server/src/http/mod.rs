@@ -48,6 +48,7 @@ use axum::middleware::{from_fn, from_fn_with_state};
 use moka::sync::Cache;
 use quipu_core::TenantId;
 use quipu_engine::Engine;
+use quipu_engine::access::ADMISSION_LEASE;
 use tokio::sync::Semaphore;
 use tower_http::catch_panic::CatchPanicLayer;
 use utoipa_axum::router::OpenApiRouter;
@@ -73,8 +74,6 @@ const TURNS_BYTES: usize = 4 * 1024 * 1024;
 const IMPORT_BYTES: usize = 64 * 1024 * 1024;
 /// Database connections where nothing else is said.
 const DEFAULT_POOL_SIZE: usize = 16;
-/// How long an admission is remembered. A key revoked at another server works this much longer.
-const ADMISSION_SECONDS: u64 = 5;
 /// For how long a credential that was admitted passes at the gateway while the database cannot be
 /// asked. It is given no memory then.
 const RECALLED_ADMISSION_TTL: Duration = Duration::from_mins(5);
@@ -116,7 +115,7 @@ impl App {
         Self(Arc::new(Inner {
             engine,
             door,
-            admissions: cache(Duration::from_secs(ADMISSION_SECONDS)).build(),
+            admissions: cache(ADMISSION_LEASE).build(),
             let_in: cache(RECALLED_ADMISSION_TTL).build(),
             refused: Cache::builder().max_capacity(100_000).time_to_live(REFUSED_TTL).build(),
             noted_uses: Cache::builder().max_capacity(100_000).time_to_live(USE_INTERVAL).build(),
