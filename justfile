@@ -145,6 +145,15 @@ journeys: _server
 schemathesis *args: _server
     @url="$(scripts/postgres url)" && DATABASE_URL="$url" scripts/schemathesis "$@" "$(just _binary)"
 
+# What a request costs when one of its fields grows, for every field of openapi.json; `--long` for every pattern.
+cost *args: _server
+    @url="$(scripts/postgres url)" && DATABASE_URL="$url" QUIPU_KEY_RATE=0 QUIPU_USER_RATE=0 QUIPU_TENANT_RATE=0 \
+      QUIPU_IP_RATE=0 scripts/two-servers "$(just _binary)" scripts/request-cost "$@"
+
+# What others notice of one user's or tenant's overload.
+overload *args: _server
+    cargo run --profile fast -p quipu-evals -- overload "$@"
+
 _binary:
     @cargo metadata --format-version 1 --no-deps | python3 -c 'import json, sys; print(json.load(sys.stdin)["target_directory"] + "/fast/quipu")'
 

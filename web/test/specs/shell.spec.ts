@@ -1,4 +1,4 @@
-import { axe, expect, open, ROUTES, SOME, screens, seed, test } from "../fixture.ts";
+import { axe, BOTH, expect, open, ROUTES, SOME, screens, seed, test } from "../fixture.ts";
 
 test.describe("the shell", () => {
   test("opens at the memory, and says where to begin", async ({ page }) => {
@@ -119,7 +119,7 @@ test.describe("every page", () => {
       await seed(quipu, SOME);
       await open(page, route);
       await page.waitForLoadState("networkidle", { timeout: 2_000 }).catch(() => {});
-      await axe(page);
+      await axe(page, BOTH);
       await screens(page, route.slice(1));
     });
   }
@@ -128,7 +128,7 @@ test.describe("every page", () => {
     const [saved] = await seed(quipu, ["Prefers window seats"]);
     await open(page, `/memory/${saved?.memory?.id}`);
     await expect(page.getByText("Prefers window seats").first()).toBeVisible();
-    await axe(page);
+    await axe(page, BOTH);
     await screens(page, "memory-one");
   });
 });

@@ -181,7 +181,9 @@ test("R199: a chat about a memory acts after it is told what to change", async (
   expect((await quipu.memories.history(id)).length, "nothing before it was said").toBe(1);
   await say(page, "I have moved, now it is: Lives in Lisbon");
   // What the user has stated is changed by the user: the model's change waits for a yes.
-  await expect(page.getByRole("button", { name: /^Memory proposed · Lives in Lisbon/ })).toBeVisible();
+  await expect(
+    page.getByRole("button", { name: /^Memory proposed · Lives in Lisbon/ }),
+  ).toBeVisible();
   expect((await quipu.memories.get(id)).content).toContain("Lives in Berlin");
   await page.getByRole("button", { name: "Yes, keep it" }).click();
   await expect
