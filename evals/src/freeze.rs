@@ -50,7 +50,7 @@ pub async fn run(args: Args) -> Result<()> {
     let vocabulary = Vocabulary::new(args.seed);
     for user in 0..USERS {
         for n in 0..MEMORIES {
-            let content = format!("{} {n}", vocabulary.plain_sentence(&mut rng));
+            let content = format!("{} n{n}", vocabulary.plain_sentence(&mut rng));
             let importance = rng.random_range(0.0..1.0_f32);
             let category = ["profile", "context", "style", "fact"][n % 4];
             let memory =

@@ -154,7 +154,7 @@ impl Asking {
         if self.operation == Operation::SaveOnce {
             let _ = write!(request, "Idempotency-Key: load-{serial}\r\n");
         }
-        let body = format!("{{\"content\":\"{} {serial}\"}}", self.vocabulary.plain_sentence(rng));
+        let body = format!("{{\"content\":\"{} n{serial}\"}}", self.vocabulary.plain_sentence(rng));
         let _ = write!(
             request,
             "Content-Type: application/json\r\nContent-Length: {}\r\n\r\n{body}",

@@ -1,5 +1,6 @@
 //! People to keep a vault for: memories of every sort, in words that are as odd as words get.
 
+use quipu_core::admission::Screening;
 use quipu_core::vault::Held;
 use quipu_core::{
     Category, Claim, Episode, Evidence, FactId, Force, Ids, Kind, Link, MemoryType, Origin, Period,
@@ -80,9 +81,10 @@ pub fn words(rng: &mut StdRng) -> String {
         if rng.random_bool(0.5) {
             text = text.trim().to_owned();
         }
-        if !text.trim().is_empty() {
-            // A number keeps two memories from saying the same.
-            return format!("{text}{}", rng.random_range(0..1_000_000_000_u64));
+        // A number keeps two memories from saying the same.
+        let numbered = format!("{text}{}", rng.random_range(0..1_000_000_000_u64));
+        if !text.trim().is_empty() && is_stored(&Claim::saying(&numbered)) {
+            return numbered;
         }
     }
 }
@@ -98,6 +100,21 @@ fn value(rng: &mut StdRng) -> Value {
 
 /// A claim with every facet there is. `number` makes the keys of hard ones differ.
 pub fn claim(rng: &mut StdRng, number: usize) -> Claim {
+    loop {
+        let claim = any_claim(rng, number);
+        if is_stored(&claim) {
+            return claim;
+        }
+    }
+}
+
+/// Whether the server stores it without a question: a number can look like a secret.
+fn is_stored(claim: &Claim) -> bool {
+    let screening = Screening::of(claim);
+    screening.secret.is_none() && screening.sensitive.is_none()
+}
+
+fn any_claim(rng: &mut StdRng, number: usize) -> Claim {
     let pick = |rng: &mut StdRng, chance: f64| rng.random_bool(chance);
     let mut claim = Claim::saying(&words(rng));
     claim.category = Category::ALL.choose(rng).copied().unwrap_or(claim.category);
