@@ -17,30 +17,31 @@ use crate::stand::connect;
 
 /// The table, as somebody would lay it out who has nothing but PostgreSQL: a covering index that
 /// keeps a user's vectors side by side, and the words ready to be searched.
-pub const TABLE: &str = "create table bare (
+pub const TABLE: &str = "create schema bare;
+create table bare.memory (
   user_id uuid not null, id uuid not null, content text not null,
   tsv tsvector generated always as (to_tsvector('english', content)) stored,
   embedding halfvec(256) not null)";
 pub const INDEXES: &str = "
-create index bare_vector on bare (user_id) include (id, embedding);
-create index bare_id on bare (user_id, id);
-analyze bare;";
+create index bare_vector on bare.memory (user_id) include (id, embedding);
+create index bare_id on bare.memory (user_id, id);
+analyze bare.memory;";
 
 const HYBRID: &str = "
 with v as (select id, row_number() over (order by d) as r from (
-       select id, embedding <=> (select $2::text::halfvec) as d from bare
+       select id, embedding <=> (select $2::text::halfvec) as d from bare.memory
         where user_id = $1 order by d limit 50) near),
      f as (select id, row_number() over (order by s desc) as r from (
        select id, ts_rank(tsv, q) as s
-         from bare, to_tsquery('english', $3) q
+         from bare.memory, to_tsquery('english', $3) q
         where user_id = $1 and tsv @@ q order by s desc limit 50) said),
      fused as (select id, sum(1.0 / (60 + r)) as score
        from (select * from v union all select * from f) both_arms group by id
        order by score desc limit 20)
 select fused.id, score, content from fused
-  join bare on bare.user_id = $1 and bare.id = fused.id order by score desc";
+  join bare.memory bare on bare.user_id = $1 and bare.id = fused.id order by score desc";
 
-const NEAREST: &str = "select id from bare where user_id = $1 order by embedding <=> (select $2::text::halfvec) limit $3";
+const NEAREST: &str = "select id from bare.memory where user_id = $1 order by embedding <=> (select $2::text::halfvec) limit $3";
 
 pub fn user_id(name: &str) -> Uuid {
     UserId::named(TenantId::named(TENANT), name).uuid()

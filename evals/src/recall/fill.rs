@@ -125,7 +125,7 @@ insert into embedding (user_id, tenant_id, model, source_id, part, revision, dim
     from stage order by at;
 insert into recall_state
   select distinct user_id, '{tenant}'::uuid, 1, 1, 0 from stage;
-insert into bare (user_id, id, content, embedding)
+insert into bare.memory (user_id, id, content, embedding)
   select user_id, fact_id, content, vector from stage order by at;
 drop table stage;";
 

@@ -86,6 +86,7 @@ fn session_name(session: usize) -> String {
 }
 
 async fn fill_one(client: &Client, person: &Person) -> Result<Places> {
+    client.open_domains(&person.name).await?;
     let mut places = Places::default();
     let mut batch: Vec<(usize, Value)> = Vec::new();
     let (mut session, mut bytes) = (0, 0);

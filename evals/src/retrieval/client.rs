@@ -66,6 +66,19 @@ impl Client {
         Ok(answered.body)
     }
 
+    /// Opens every domain that a user has to open first, so that nothing of theirs is left out.
+    pub async fn open_domains(&self, user: &str) -> Result<()> {
+        let domains = self.ask(user, Method::GET, "/api/domains", None).await?;
+        for domain in domains["data"].as_array().into_iter().flatten() {
+            if domain["requires_opt_in"] == true {
+                let name = domain["name"].as_str().unwrap_or_default();
+                let path = format!("/api/domains/{name}/opt-in");
+                self.ask(user, Method::PUT, &path, None).await?;
+            }
+        }
+        Ok(())
+    }
+
     pub async fn save(&self, user: &str, memory: Value) -> Result<String> {
         let saved = self.ask(user, Method::POST, "/api/memory", Some(memory)).await?;
         match saved["memory"]["id"].as_str() {

@@ -206,6 +206,10 @@ async fn fill(client: &Client, beliefs: &[Belief]) -> Result<HashMap<String, Str
         let path = format!("/api/domains/{name}");
         client.ask("precision-test-user", Method::PUT, &path, body).await?;
     }
+    let people: BTreeSet<String> = beliefs.iter().map(|belief| user(&belief.user_id)).collect();
+    for person in &people {
+        client.open_domains(person).await?;
+    }
     let mut ids: HashMap<&str, String> = HashMap::new();
     for belief in beliefs {
         let domain = domains(&belief.scope).first().copied();

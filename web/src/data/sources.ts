@@ -15,7 +15,7 @@ import {
 import { type QueryClient, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useQuipu } from "../app/sign-in.tsx";
 import { MEMORIES, type Memories } from "./store.ts";
-import { firstWords } from "./titles.ts";
+import { firstWords, shown } from "./titles.ts";
 
 export function usePortraits() {
   const quipu = useQuipu();
@@ -176,7 +176,7 @@ async function readChat(quipu: Quipu, id: string, signal: AbortSignal): Promise<
   const session = await there(quipu.sessions.get(id, { signal }));
   if (!session || session.trashed_at) return { session: session ?? undefined, turns: [] };
   const turns = await there(quipu.sessions.turns(id, { limit: 200 }, { signal }).all());
-  const title = session.title || firstWords(turns?.[0]?.content);
+  const title = session.title || firstWords(shown(turns?.[0]));
   return { session: { ...session, title }, turns: turns ?? [] };
 }
 

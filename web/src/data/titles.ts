@@ -2,7 +2,7 @@
  * What a chat is called: its title, or the words it began with. Those are asked for and not written into
  * the title, because a title would outlive the words it was taken from.
  */
-import type { SessionView } from "@quipu/client";
+import type { SessionView, TurnView } from "@quipu/client";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useLiveEvent } from "../app/live.tsx";
 import { usePreferences } from "../app/preferences.ts";
@@ -28,7 +28,7 @@ export function useTitle(session: SessionView | null | undefined, asked = true):
     enabled: asked && wanted,
     staleTime: Number.POSITIVE_INFINITY,
     queryFn: async ({ signal }) =>
-      (await quipu.sessions.turns(id, { limit: 1 }, { signal }).page()).data[0]?.content ?? "",
+      shown((await quipu.sessions.turns(id, { limit: 1 }, { signal }).page()).data[0]),
   });
   if (!session) return t("chat.new");
   const words = session.title || firstWords(first.data);
@@ -47,4 +47,9 @@ export function useTitlesKeptTrue(): void {
       void queries.invalidateQueries({ queryKey: ["first words"] });
     }
   });
+}
+
+/** The words of a turn, unless it is about a domain that is not open. */
+export function shown(turn: TurnView | undefined): string {
+  return turn && !turn.hidden_domain ? turn.content : "";
 }

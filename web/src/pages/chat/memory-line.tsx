@@ -44,10 +44,11 @@ function Written({ call, operation }: { call: Call; operation: string }) {
     queryKey: ["operations", operation],
     queryFn: ({ signal }) => quipu.operations.get(operation, { signal }),
   });
-  const id = read.data?.memory_ids[0] ?? call.memories[0];
-  const undone = Boolean(read.data?.undone_by);
   // What a model may not do by itself waits for a yes, whichever tool it called.
   const proposed = read.data?.verb === "propose";
+  // A proposed change names the memory that it is about, and then itself.
+  const id = read.data?.memory_ids.at(proposed ? -1 : 0) ?? call.memories[0];
+  const undone = Boolean(read.data?.undone_by);
   const key = `chat.done.${proposed ? "propose_memory" : call.name}`;
   const gone = read.error instanceof QuipuError && read.error.status === 404;
   if (gone || !id) {
