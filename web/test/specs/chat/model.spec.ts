@@ -6,11 +6,10 @@ const LIFE = [
   "Works as a nurse at the Charité in Berlin",
   { content: "Puts 200 € a month into a retirement savings plan", keep_without_domain: true },
   {
-    content: "Never suggest single stocks",
-    keep_without_domain: true,
+    content: "Never suggest night flights",
     force: "hard",
-    domain: "shopping",
-    key: "invest.stocks",
+    domain: "travel",
+    key: "travel.night",
     value: "never",
   },
 ] as Parameters<typeof seed>[1];
