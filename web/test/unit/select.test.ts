@@ -82,9 +82,13 @@ test("the latest change comes first", () => {
 
 test("ten thousand are chosen from within a frame or two", () => {
   const all = Array.from({ length: 10_000 }, (_, at) => memory(`m${at}`, { tags: ["x", "y"] }));
-  const began = performance.now();
-  assert.equal(select(all, { text: "m999", status: ["active"] }).length, 11);
-  const took = performance.now() - began;
+  // The shortest of several: a machine that is busy with other things makes any one of them long.
+  let took = Number.POSITIVE_INFINITY;
+  for (let attempt = 0; attempt < 10; attempt++) {
+    const began = performance.now();
+    assert.equal(select(all, { text: "m999", status: ["active"] }).length, 11);
+    took = Math.min(took, performance.now() - began);
+  }
   assert.ok(took < 200, `it took ${took} ms`);
 });
 
