@@ -46,7 +46,7 @@ export async function tax(quipu: Quipu): Promise<void> {
     {
       role: "user",
       content:
-        "Hi! Quick question about this year's paperwork. Since March we moved into a flat in Lisbon, and I work nights as a nurse at a clinic there. Does that change where I have to file?",
+        "Hi! Quick question about paperwork. Since March we moved into a flat in Lisbon, and I work nights as a nurse at a clinic there. Where do I file?",
       at: "2026-03-12T19:04:00Z",
     },
     {

@@ -465,8 +465,8 @@ impl Engine {
     }
 }
 
-/// Waits until no server admits a credential from memory any more that has just ended, so that whoever
-/// is told that it has ended can rely on it everywhere.
+/// Waits until the admissions that servers remember have run out, so that every server refuses an ended
+/// credential once its end is acknowledged.
 async fn outlast_admissions() {
     tokio::time::sleep(ADMISSION_LEASE + Duration::from_millis(50)).await;
 }

@@ -36,7 +36,7 @@ test("everything leaves in one file, and comes back from it", async ({
   await open(page, "/data");
   await page.getByLabel("Choose a file").setInputFiles(file);
   const would = page.getByRole("region", { name: "What would come in" });
-  // A hard rule of somebody else's archive waits for a yes.
+  // A hard rule in another user's archive waits for a yes.
   await expect(would).toContainText("5 new memories");
   await expect(would).toContainText("1 memory that waits for your yes");
   expect(await other.memories.list().all()).toHaveLength(0);

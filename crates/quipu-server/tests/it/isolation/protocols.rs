@@ -61,7 +61,7 @@ async fn things_of(alice: &Client) -> (Vec<Foreign>, String) {
     (things, word)
 }
 
-/// Everything that somebody can see of their own memory.
+/// The lists in which a user sees their own memory.
 async fn state_of(client: &Client) -> Vec<String> {
     let mut state = Vec::new();
     for path in ["/api/memory?status=all", "/api/review", "/api/sessions", "/api/operations"] {
