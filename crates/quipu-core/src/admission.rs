@@ -142,10 +142,14 @@ impl Screening {
     pub fn of(claim: &Claim) -> Self {
         let mut values = Vec::new();
         if let Some(value) = &claim.value {
-            collect_texts(value, &mut values);
+            values.extend(joined_texts(value));
         }
         if let Some(detail) = &claim.detail {
-            collect_detail(detail, &mut values);
+            // Programs keep JSON in a detail. Its marks are no order, so only its texts are read.
+            match parse_json(detail) {
+                Some(value) => values.extend(joined_texts(&value)),
+                None => values.push(detail.clone()),
+            }
         }
         let texts = [Some(&claim.content), claim.summary.as_ref()].into_iter().flatten();
         let evidence = claim.evidence.iter().map(|item| &item.description);
@@ -183,23 +187,17 @@ impl Screening {
     }
 }
 
-/// The texts of a detail. Programs keep JSON there: its marks are no order, so its texts are read one by
-/// one, and once more behind each other, in case an order is spread over several.
-fn collect_detail(detail: &str, texts: &mut Vec<String>) {
-    let parsed = match detail.trim_start().starts_with(['{', '[']) {
-        true => serde_json::from_str::<serde_json::Value>(detail).ok(),
-        false => None,
-    };
-    match parsed {
-        Some(value) => {
-            let mut parts = Vec::new();
-            collect_texts(&value, &mut parts);
-            let whole = parts.join(" ");
-            texts.extend(parts);
-            texts.push(whole);
-        }
-        None => texts.push(detail.to_owned()),
-    }
+/// A text that is a JSON object or list.
+fn parse_json(text: &str) -> Option<serde_json::Value> {
+    text.trim_start().starts_with(['{', '[']).then(|| serde_json::from_str(text).ok()).flatten()
+}
+
+/// The texts inside a JSON value as two texts: a line for each, and all in one line in case an order is
+/// spread over several. Screening many short texts one by one would cost far more.
+fn joined_texts(value: &serde_json::Value) -> [String; 2] {
+    let mut texts = Vec::new();
+    collect_texts(value, &mut texts);
+    [texts.join("\n"), texts.join(" ")]
 }
 
 /// The texts inside a JSON value, the names of its fields among them.

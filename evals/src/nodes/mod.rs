@@ -10,7 +10,7 @@
 mod reads;
 mod round;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -99,8 +99,8 @@ struct Stand {
     second: String,
     key: String,
     service: Service,
-    /// What the chat service was asked so far.
-    prompts: Mutex<Vec<String>>,
+    /// How many prompts of the chat service have had each word so far.
+    prompts: Mutex<HashMap<String, usize>>,
     _servers: [Server; 2],
     _worker: Worker,
     database: String,
@@ -111,8 +111,12 @@ impl Stand {
     /// How many prompts have this word in them, so far.
     fn prompts_with(&self, word: &str) -> usize {
         let mut prompts = self.prompts.lock().unwrap_or_else(PoisonError::into_inner);
-        prompts.extend(self.service.asked().iter().map(ToString::to_string));
-        prompts.iter().filter(|prompt| prompt.contains(word)).count()
+        for prompt in self.service.asked() {
+            for word in round::words_in(&prompt.to_string()) {
+                *prompts.entry(word).or_default() += 1;
+            }
+        }
+        prompts.get(word).copied().unwrap_or(0)
     }
 }
 

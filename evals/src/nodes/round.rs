@@ -1,6 +1,7 @@
 //! One round: something is read through the second server, taken away through the first, and looked for
 //! through the second again.
 
+use std::collections::BTreeSet;
 use std::fmt;
 use std::time::Duration;
 
@@ -50,6 +51,15 @@ const LOCKED: [&str; 6] =
     ["recall_state", "baseline", "passage", "users", "fact_version", "user_domain"];
 const LOCKED_FOR: Duration = Duration::from_millis(400);
 
+/// What every round's own word begins with.
+const WORD: &str = "zq";
+
+/// The words of rounds in a text, each once.
+pub fn words_in(text: &str) -> BTreeSet<String> {
+    let rest = |at: usize| text[at..].chars().take_while(char::is_ascii_alphanumeric).collect();
+    text.match_indices(WORD).map(|(at, _)| rest(at)).collect()
+}
+
 /// How often the second server is asked for what it must have seen before a removal.
 const TRIES: usize = 30;
 
@@ -81,7 +91,7 @@ pub async fn play(stand: &Stand, rng: &mut StdRng, number: u64, only: &[Action])
     let actions = if only.is_empty() { &ACTIONS[..] } else { only };
     let action = *actions.choose(rng).context("an action")?;
     let slow = LOCKED.choose(rng).copied().filter(|_| rng.random_range(0..3) == 0);
-    let word = format!("zq{number}x{:08x}", rng.random::<u32>());
+    let word = format!("{WORD}{number}x{:08x}", rng.random::<u32>());
     let admin = Reader {
         key: stand.key.clone(),
         user: format!("user-{number}"),
@@ -268,4 +278,17 @@ async fn come_back(stand: &Stand, admin: &Reader) -> Result<()> {
     let body = json!({"content": "Keeps rakes in the garden shed"});
     call(stand, admin, Method::POST, "/api/memory", Some(body)).await?;
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_of_rounds_are_found_in_a_prompt() {
+        let prompt =
+            r#"{"content":"- Keeps zq7x0000abcd in the shed\nzq12xffffffff, zq7x0000abcd"}"#;
+        let found: Vec<String> = words_in(prompt).into_iter().collect();
+        assert_eq!(found, ["zq12xffffffff", "zq7x0000abcd"]);
+    }
 }

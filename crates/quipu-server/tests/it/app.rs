@@ -354,6 +354,19 @@ impl Answer {
         self
     }
 
+    /// This answer to a retrieval without a database, which must hold no memory: an empty context, or
+    /// a refusal once the admission of the credential has run out.
+    #[track_caller]
+    pub fn expect_no_context(self) {
+        if self.status == 503 {
+            self.refused(503, "unavailable");
+            return;
+        }
+        let found = self.expect(200);
+        assert_eq!(found.at("/context"), "");
+        assert_eq!(found.json()["degraded"], serde_json::json!(["database"]));
+    }
+
     pub fn is_good(&self) -> bool {
         (200..300).contains(&self.status)
     }
