@@ -10,7 +10,7 @@ default:
 # Everything a change must pass; the drift of openapi.json is one of the tests.
 check: format-check lint doc deny test
 
-# A running Quipu with its own database; arguments go to `quipu serve`.
+# A running Lukasa with its own database; arguments go to `lukasa serve`.
 dev *args:
     @scripts/dev "$@"
 
@@ -48,8 +48,8 @@ advisories:
 
 # Prints openapi.json, docs/errors.md and what the clients have of them again from the code.
 docs:
-    cargo run -q --bin quipu -- openapi > openapi.json
-    cargo run -q --bin quipu -- errors > docs/errors.md
+    cargo run -q --bin lukasa -- openapi > openapi.json
+    cargo run -q --bin lukasa -- errors > docs/errors.md
     python3 clients/python/generate.py
     npm --prefix clients/typescript run --silent generate
 
@@ -59,77 +59,77 @@ bless *args:
 
 # Random histories of writes, compared with a plain model of what memory should hold.
 histories count='10000': _server
-    @url="$(scripts/postgres url)" && DATABASE_URL="$url" cargo run --profile fast -p quipu-evals -- histories --count "$1"
+    @url="$(scripts/postgres url)" && DATABASE_URL="$url" cargo run --profile fast -p lukasa-evals -- histories --count "$1"
 
 # Kills the server in the middle of writes and looks for lost or half-done answers.
 kills count='1000': _server
-    @url="$(scripts/postgres url)" && DATABASE_URL="$url" cargo run --profile fast -p quipu-evals -- kills --count "$1"
+    @url="$(scripts/postgres url)" && DATABASE_URL="$url" cargo run --profile fast -p lukasa-evals -- kills --count "$1"
 
 # Two servers and a worker: what is removed through one is never served by the other.
 nodes *args: _server
-    @url="$(scripts/postgres url)" && DATABASE_URL="$url" cargo run --profile fast -p quipu-evals -- nodes "$@"
+    @url="$(scripts/postgres url)" && DATABASE_URL="$url" cargo run --profile fast -p lukasa-evals -- nodes "$@"
 
 # Measures latency and throughput under load; arguments go to the eval.
 load *args: _server
-    @url="$(scripts/postgres url)" && DATABASE_URL="$url" cargo run --profile fast -p quipu-evals -- load "$@"
+    @url="$(scripts/postgres url)" && DATABASE_URL="$url" cargo run --profile fast -p lukasa-evals -- load "$@"
 
 # Crashes a process at every point of learning from a conversation; everything happens exactly once.
 crashes *args:
-    @url="$(scripts/postgres url)" && DATABASE_URL="$url" cargo run --profile fast -p quipu-evals -- crashes "$@"
+    @url="$(scripts/postgres url)" && DATABASE_URL="$url" cargo run --profile fast -p lukasa-evals -- crashes "$@"
 
 # A model that obeys every attacker; --data DIR adds the public collection of attacks.
 hostile *args:
-    @url="$(scripts/postgres url)" && DATABASE_URL="$url" cargo run --profile fast -p quipu-evals -- hostile "$@"
+    @url="$(scripts/postgres url)" && DATABASE_URL="$url" cargo run --profile fast -p lukasa-evals -- hostile "$@"
 
 # Attacks through every entry point for writes of a running server; --data DIR adds the public ones.
 hostile-writes *args: _server
-    cargo run --profile fast -p quipu-evals -- hostile-writes "$@"
+    cargo run --profile fast -p lukasa-evals -- hostile-writes "$@"
 
-# Quipu's own words come back in conversations; nothing is learned from them.
+# Lukasa's own words come back in conversations; nothing is learned from them.
 relearn *args:
-    @url="$(scripts/postgres url)" && DATABASE_URL="$url" cargo run --profile fast -p quipu-evals -- relearn "$@"
+    @url="$(scripts/postgres url)" && DATABASE_URL="$url" cargo run --profile fast -p lukasa-evals -- relearn "$@"
 
 # What the screens for secrets, sensitive matters and orders catch and let through.
 screens *args:
-    cargo run --profile fast -p quipu-evals -- screens "$@"
+    cargo run --profile fast -p lukasa-evals -- screens "$@"
 
 # How well a chat model learns; needs --chat MODEL@URL and --models DIR.
 extraction *args:
-    @url="$(scripts/postgres url)" && DATABASE_URL="$url" cargo run --profile fast -p quipu-evals -- extraction "$@"
+    @url="$(scripts/postgres url)" && DATABASE_URL="$url" cargo run --profile fast -p lukasa-evals -- extraction "$@"
 
 # Random histories of learning, deleting and undoing; what is gone is gone from everything.
 reversible *args:
-    @url="$(scripts/postgres url)" && DATABASE_URL="$url" cargo run --profile fast -p quipu-evals -- reversible "$@"
+    @url="$(scripts/postgres url)" && DATABASE_URL="$url" cargo run --profile fast -p lukasa-evals -- reversible "$@"
 
 # Nights: with --hostile under a model that lies, else what a night costs.
 nights *args:
-    @url="$(scripts/postgres url)" && DATABASE_URL="$url" cargo run --profile fast -p quipu-evals -- nights "$@"
+    @url="$(scripts/postgres url)" && DATABASE_URL="$url" cargo run --profile fast -p lukasa-evals -- nights "$@"
 
 # Markdown vaults of generated people, edited, synced, wiped and brought back.
 vault *args:
-    @url="$(scripts/postgres url)" && DATABASE_URL="$url" cargo run --profile fast -p quipu-evals -- vault "$@"
+    @url="$(scripts/postgres url)" && DATABASE_URL="$url" cargo run --profile fast -p lukasa-evals -- vault "$@"
 
 # Reads mutated vaults; `--seconds 600` for the long form.
 fuzz-vault *args:
-    cargo run --profile fast -p quipu-evals -- fuzz-vault "$@"
+    cargo run --profile fast -p lukasa-evals -- fuzz-vault "$@"
 
 # Erases people under load and kills, and searches every file for their words.
 erasure *args: _server
-    cargo run --profile fast -p quipu-evals -- erasure "$@"
+    cargo run --profile fast -p lukasa-evals -- erasure "$@"
 
 # The model gateway beside a plain proxy, and with the database stopped; `--short` for CI.
 gateway *args: _server
-    cargo run --profile fast -p quipu-evals -- gateway "$@"
+    cargo run --profile fast -p lukasa-evals -- gateway "$@"
 
 # Everything the clients must pass, against the server that was just built.
 clients: _server
-    @url="$(scripts/postgres url)" && export DATABASE_URL="$url" QUIPU_BIN="$(just _binary)" && \
-      QUIPU="$QUIPU_BIN" clients/mcp-check/run && clients/typescript/run-tests && \
+    @url="$(scripts/postgres url)" && export DATABASE_URL="$url" LUKASA_BIN="$(just _binary)" && \
+      LUKASA="$LUKASA_BIN" clients/mcp-check/run && clients/typescript/run-tests && \
       clients/elements/run-tests && clients/python/run-tests
 
 # The console: types, lint, unit tests, build and size, then a real browser; arguments choose its tests.
 web *args: _server
-    @url="$(scripts/postgres url)" && DATABASE_URL="$url" QUIPU_BIN="$(just _binary)" web/run-tests "$@"
+    @url="$(scripts/postgres url)" && DATABASE_URL="$url" LUKASA_BIN="$(just _binary)" web/run-tests "$@"
 
 # Checks deploy/, the workflows, and that everything fetched is pinned.
 deploy:
@@ -147,32 +147,32 @@ schemathesis *args: _server
 
 # What a request costs when one of its fields grows, for every field of openapi.json; `--long` for every pattern.
 cost *args: _server
-    @url="$(scripts/postgres url)" && DATABASE_URL="$url" QUIPU_KEY_RATE=0 QUIPU_USER_RATE=0 QUIPU_TENANT_RATE=0 \
-      QUIPU_IP_RATE=0 scripts/two-servers "$(just _binary)" scripts/request-cost "$@"
+    @url="$(scripts/postgres url)" && DATABASE_URL="$url" LUKASA_KEY_RATE=0 LUKASA_USER_RATE=0 LUKASA_TENANT_RATE=0 \
+      LUKASA_IP_RATE=0 scripts/two-servers "$(just _binary)" scripts/request-cost "$@"
 
 # What others notice of one user's or tenant's overload.
 overload *args: _server
-    cargo run --profile fast -p quipu-evals -- overload "$@"
+    cargo run --profile fast -p lukasa-evals -- overload "$@"
 
 _binary:
-    @cargo metadata --format-version 1 --no-deps | python3 -c 'import json, sys; print(json.load(sys.stdin)["target_directory"] + "/fast/quipu")'
+    @cargo metadata --format-version 1 --no-deps | python3 -c 'import json, sys; print(json.load(sys.stdin)["target_directory"] + "/fast/lukasa")'
 
 # What recall costs beside a bare hybrid statement; needs --models DIR.
 recall *args: _server
-    cargo run --profile fast -p quipu-evals -- recall "$@"
+    cargo run --profile fast -p lukasa-evals -- recall "$@"
 
 # The baseline is the same bytes within a session and at one point of both time axes.
 freeze *args: _server
-    cargo run --profile fast -p quipu-evals -- freeze "$@"
+    cargo run --profile fast -p lukasa-evals -- freeze "$@"
 
 # Measures how much of what was said is found again; arguments go to the eval.
 retrieval *args: _server
-    cargo run --profile fast -p quipu-evals -- retrieval "$@"
+    cargo run --profile fast -p lukasa-evals -- retrieval "$@"
 
 # The tests that no user can reach another user's memory.
 isolation *args:
-    @url="$(scripts/postgres url)" && DATABASE_URL="$url" cargo nextest run -p quipu-server isolation "$@"
+    @url="$(scripts/postgres url)" && DATABASE_URL="$url" cargo nextest run -p lukasa-server isolation "$@"
 
 # The evals start the server they find beside their own executable, so it is built with them.
 _server:
-    cargo build --profile fast --bin quipu
+    cargo build --profile fast --bin lukasa

@@ -38,33 +38,33 @@ def services_are_confined(compose: Json) -> Iterator[str]:
             yield f"{name} may gain privileges"
         if not service.get("read_only"):
             yield f"{name} has a writable root file system"
-        if not re.search(r":[\w.\-]*\d|^\$\{QUIPU_IMAGE", service["image"]):
+        if not re.search(r":[\w.\-]*\d|^\$\{LUKASA_IMAGE", service["image"]):
             yield f"{name}: the image {service['image']} has no version"
     if compose["services"]["postgres"].get("user") != "postgres":
         yield "postgres runs as root"
 
 
 def logins_are_separate(compose: Json) -> Iterator[str]:
-    wanted = {"quipu": "quipu_login:${QUIPU_DATABASE_PASSWORD", "migrate": "quipu_owner:${QUIPU_OWNER_PASSWORD"}
+    wanted = {"lukasa": "lukasa_login:${LUKASA_DATABASE_PASSWORD", "migrate": "lukasa_owner:${LUKASA_OWNER_PASSWORD"}
     for name, login in wanted.items():
         if not compose["services"][name]["environment"]["DATABASE_URL"].startswith(f"postgres://{login}"):
             yield f"{name} does not log in as {login.split(':')[0]}"
-    server = compose["services"]["quipu"]
-    if "OWNER" in str(server["environment"]) or server["environment"].get("QUIPU_MIGRATE") != "false":
+    server = compose["services"]["lukasa"]
+    if "OWNER" in str(server["environment"]) or server["environment"].get("LUKASA_MIGRATE") != "false":
         yield "the server has the owner's password, or migrates"
 
 
 def networks_are_closed(compose: Json) -> Iterator[str]:
     for name, service in compose["services"].items():
         closed = all((compose["networks"][network] or {}).get("internal") for network in service["networks"])
-        if name != "quipu" and not closed:
+        if name != "lukasa" and not closed:
             yield f"{name} can reach the internet"
         yield from (f"{name} publishes {port}" for port in service.get("ports", []) if not port.startswith("127.0.0.1:"))
 
 
 def the_journal_is_kept_and_the_drain_waited_for(compose: Json) -> Iterator[str]:
-    server = compose["services"]["quipu"]
-    folder = server["environment"].get("QUIPU_ERASURE_JOURNAL", "").rsplit("/", 1)[0]
+    server = compose["services"]["lukasa"]
+    folder = server["environment"].get("LUKASA_ERASURE_JOURNAL", "").rsplit("/", 1)[0]
     if not folder or f"files:{folder}" not in server["volumes"]:
         yield "the erasure journal is not on a volume"
     if int(server["stop_grace_period"].rstrip("s")) <= DRAIN_SECONDS:
@@ -123,14 +123,14 @@ def pods_stop_gracefully_and_spread(documents: list[Json]) -> Iterator[str]:
 
 def memory_is_consistent(documents: list[Json]) -> Iterator[str]:
     container = server(documents)["containers"][0]
-    index = next(int(env["value"]) for env in container["env"] if env["name"] == "QUIPU_INDEX_MEMORY")
+    index = next(int(env["value"]) for env in container["env"] if env["name"] == "LUKASA_INDEX_MEMORY")
     if mebibytes(container["resources"]["limits"]["memory"]) < index + 1024:
         yield "less than 1 GiB between the index memory and the limit"
 
 
 def the_journal_is_on_a_fitting_volume(documents: list[Json]) -> Iterator[str]:
     [deployment] = of_kind(documents, "Deployment")
-    if "QUIPU_ERASURE_JOURNAL" not in str(server(documents)) or "persistentVolumeClaim" not in str(server(documents)):
+    if "LUKASA_ERASURE_JOURNAL" not in str(server(documents)) or "persistentVolumeClaim" not in str(server(documents)):
         yield "the erasure journal is not on a volume"
     for claim in of_kind(documents, "PersistentVolumeClaim"):
         shared = "ReadWriteMany" in claim["spec"]["accessModes"]
@@ -201,23 +201,23 @@ PLANTED: dict[Callable[..., Iterator[str]], list[Callable[[Json], None]]] = {
     services_are_confined: [
         put("services", "postgres", "cap_drop", None),
         put("services", "postgres", "cap_add", ["SYS_ADMIN"]),
-        put("services", "quipu", "security_opt", []),
+        put("services", "lukasa", "security_opt", []),
         put("services", "migrate", "read_only", False),
         put("services", "postgres", "image", "pgvector/pgvector:latest"),
         put("services", "postgres", "user", None),
     ],
     logins_are_separate: [
-        put("services", "quipu", "environment", "DATABASE_URL", "postgres://postgres:x@postgres/quipu"),
-        put("services", "quipu", "environment", "QUIPU_MIGRATE", "true"),
+        put("services", "lukasa", "environment", "DATABASE_URL", "postgres://postgres:x@postgres/lukasa"),
+        put("services", "lukasa", "environment", "LUKASA_MIGRATE", "true"),
     ],
     networks_are_closed: [
         put("networks", "database", {}),
-        put("services", "quipu", "ports", ["7777:7777"]),
+        put("services", "lukasa", "ports", ["7777:7777"]),
     ],
     the_journal_is_kept_and_the_drain_waited_for: [
-        put("services", "quipu", "environment", "QUIPU_ERASURE_JOURNAL", None),
-        put("services", "quipu", "volumes", []),
-        put("services", "quipu", "stop_grace_period", "30s"),
+        put("services", "lukasa", "environment", "LUKASA_ERASURE_JOURNAL", None),
+        put("services", "lukasa", "volumes", []),
+        put("services", "lukasa", "stop_grace_period", "30s"),
     ],
     pods_are_confined: [
         in_kind("Deployment", *POD, "automountServiceAccountToken", None),
@@ -248,7 +248,7 @@ PLANTED: dict[Callable[..., Iterator[str]], list[Callable[[Json], None]]] = {
         in_kind("NetworkPolicy", "spec", "policyTypes", ["Ingress"]),
         in_kind("NetworkPolicy", "spec", "egress", [{}]),
         in_kind("NetworkPolicy", "spec", "ingress", [{}]),
-        in_kind("Job", "spec", "template", "metadata", "labels", "app.kubernetes.io/name", "quipu"),
+        in_kind("Job", "spec", "template", "metadata", "labels", "app.kubernetes.io/name", "lukasa"),
     ],
 }
 

@@ -3,9 +3,9 @@ import { defineConfig } from "@playwright/test";
 /** A real browser against the real server; `run-tests` starts the server and says where it is. */
 export default defineConfig({
   // The pictures of the documentation are taken only when they are asked for.
-  testDir: process.env.QUIPU_TOUR ? "test/tour" : "test/specs",
-  outputDir: process.env.QUIPU_TEST_OUTPUT ?? "test-results",
-  workers: Number(process.env.QUIPU_WORKERS ?? 2),
+  testDir: process.env.LUKASA_TOUR ? "test/tour" : "test/specs",
+  outputDir: process.env.LUKASA_TEST_OUTPUT ?? "test-results",
+  workers: Number(process.env.LUKASA_WORKERS ?? 2),
   timeout: 30_000,
   expect: { timeout: 7_000 },
   forbidOnly: true,
@@ -20,7 +20,7 @@ export default defineConfig({
     reducedMotion: "reduce",
     trace: "retain-on-failure",
     launchOptions: {
-      executablePath: process.env.QUIPU_CHROMIUM ?? "/usr/bin/chromium",
+      executablePath: process.env.LUKASA_CHROMIUM ?? "/usr/bin/chromium",
       // Containers run as root, where the sandbox does not start.
       args: ["--no-sandbox", "--disable-dev-shm-usage"],
     },

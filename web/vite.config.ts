@@ -4,14 +4,14 @@ import react from "@vitejs/plugin-react";
 import { defineConfig } from "vite";
 
 // Where the API is while the console is being worked on; in a release both are one server.
-const server = process.env.QUIPU_URL ?? "http://127.0.0.1:7777";
+const server = process.env.LUKASA_URL ?? "http://127.0.0.1:7777";
 const api = ["/api", "/v1", "/mcp", "/mem0", "/healthz", "/readyz", "/openapi.json", "/receipts"];
 
 export default defineConfig({
   plugins: [react(), tailwind()],
   resolve: {
     alias: {
-      "@quipu/client": fileURLToPath(
+      "lukasa-client": fileURLToPath(
         new URL("../clients/typescript/src/index.ts", import.meta.url),
       ),
     },

@@ -1,7 +1,7 @@
 // Bundles the elements into one file for a page without a build of its own, and the panel into one HTML file
 // for assistants (MCP Apps). Says how large the bundle is, and fails if it is larger than promised.
 //
-//     node build.mjs [folder of @quipu/client]
+//     node build.mjs [folder of lukasa-client]
 import { readFileSync, writeFileSync } from "node:fs";
 import { gzipSync } from "node:zlib";
 import { build } from "esbuild";
@@ -14,13 +14,13 @@ const options = {
   format: "esm",
   target: "es2022",
   legalComments: "none",
-  alias: { "@quipu/client": client },
+  alias: { "lukasa-client": client },
   // Lit's messages for developers are no use to anybody else's users.
   conditions: ["production"],
 };
-await build({ ...options, entryPoints: ["src/index.ts"], outfile: "dist/quipu-elements.js" });
-const packed = gzipSync(readFileSync("dist/quipu-elements.js"), { level: 9 }).length;
-console.log(`quipu-elements.js: ${packed} bytes gzipped, at most ${MOST}`);
+await build({ ...options, entryPoints: ["src/index.ts"], outfile: "dist/lukasa-elements.js" });
+const packed = gzipSync(readFileSync("dist/lukasa-elements.js"), { level: 9 }).length;
+console.log(`lukasa-elements.js: ${packed} bytes gzipped, at most ${MOST}`);
 
 const app = await build({ ...options, entryPoints: ["src/mcp-app.ts"], write: false });
 // A script ends where its element ends, also inside a string.

@@ -3,7 +3,7 @@ import { defineConfig } from "@playwright/test";
 /** A real browser, a host page on an origin of its own, and the real server; `run-tests` starts that. */
 export default defineConfig({
   testDir: "test",
-  outputDir: process.env.QUIPU_TEST_OUTPUT ?? "test-results",
+  outputDir: process.env.LUKASA_TEST_OUTPUT ?? "test-results",
   workers: 1,
   timeout: 30_000,
   expect: { timeout: 7_000 },
@@ -13,7 +13,7 @@ export default defineConfig({
     locale: "en-GB",
     viewport: { width: 900, height: 800 },
     launchOptions: {
-      executablePath: process.env.QUIPU_CHROMIUM ?? "/usr/bin/chromium",
+      executablePath: process.env.LUKASA_CHROMIUM ?? "/usr/bin/chromium",
       args: ["--no-sandbox", "--disable-dev-shm-usage"],
     },
   },

@@ -10,7 +10,7 @@ import { newer, older } from './clients.mjs';
 import { makeKey, serve, stop } from './servers.mjs';
 
 const run = promisify(execFile);
-const quipu = process.env.QUIPU;
+const lukasa = process.env.LUKASA;
 const mark = randomBytes(4).toString('hex');
 const tenant = `mcp-check-${mark}`;
 const TOOLS = [
@@ -90,8 +90,8 @@ async function everything(client) {
   assert.ok(missing.isError && /list_memories/.test(missing.content[0].text), 'it says what to do');
 
   const { resources } = await client.listResources();
-  assert.deepEqual(resources.slice(0, 2).map((resource) => resource.uri), ['quipu://block', 'quipu://profile']);
-  const block = await client.readResource({ uri: 'quipu://block' });
+  assert.deepEqual(resources.slice(0, 2).map((resource) => resource.uri), ['lukasa://block', 'lukasa://profile']);
+  const block = await client.readResource({ uri: 'lukasa://block' });
   assert.match(block.contents[0].text, /black tea/);
   for (const { uri } of resources) await client.readResource({ uri });
   const { prompts } = await client.listPrompts();
@@ -156,7 +156,7 @@ for (const [what, connect] of [['newer', newer], ['older', older]]) {
 for (const version of ['2025-06-18', '2025-03-26']) {
   await check(`plain requests, ${version}`, async () => {
     const headers = {
-      authorization: `Bearer ${key}`, 'x-quipu-user': `plain-${version}-${mark}`,
+      authorization: `Bearer ${key}`, 'x-lukasa-user': `plain-${version}-${mark}`,
       'content-type': 'application/json', accept: 'application/json, text/event-stream',
     };
     const post = async (body, more = {}) => {
@@ -200,18 +200,18 @@ await check('without a key nobody comes in, and is told where to ask', async () 
 
 await check('a bridge without a server says so', async () => {
   const line = `${JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'ping' })}\n`;
-  const bridge = run(quipu, ['mcp', '--url', 'http://127.0.0.1:1']);
+  const bridge = run(lukasa, ['mcp', '--url', 'http://127.0.0.1:1']);
   bridge.child.stdin.end(line);
   const ended = await bridge.catch((error) => error);
   assert.equal(ended.code, 1);
-  assert.match(JSON.parse(ended.stdout).error.message, /quipu serve/);
-  assert.match(ended.stderr, /quipu serve/);
+  assert.match(JSON.parse(ended.stdout).error.message, /lukasa serve/);
+  assert.match(ended.stderr, /lukasa serve/);
 });
 
 const inspector = ['--no-warnings', new URL('node_modules/.bin/mcp-inspector', import.meta.url).pathname, '--cli'];
 for (const [transport, target] of [
-  ['http', [`${keys}/mcp`, '--transport', 'http', '--header', `Authorization: Bearer ${key}`, '--header', `X-Quipu-User: inspector-${mark}`]],
-  ['stdio', [quipu, 'mcp', '-e', `QUIPU_URL=${keys}`, '-e', `QUIPU_KEY=${key}`, '-e', `QUIPU_USER=inspector-${mark}`]],
+  ['http', [`${keys}/mcp`, '--transport', 'http', '--header', `Authorization: Bearer ${key}`, '--header', `X-Lukasa-User: inspector-${mark}`]],
+  ['stdio', [lukasa, 'mcp', '-e', `LUKASA_URL=${keys}`, '-e', `LUKASA_KEY=${key}`, '-e', `LUKASA_USER=inspector-${mark}`]],
 ]) {
   await check(`the inspector's command line, ${transport}`, async () => {
     const ask = async (...args) => JSON.parse((await run(process.execPath, [...inspector, ...target, ...args])).stdout);

@@ -8,15 +8,15 @@ import { StdioClientTransport as OlderStdio } from '@modelcontextprotocol/sdk/cl
 import { StreamableHTTPClientTransport as OlderHttp } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { ElicitRequestSchema } from '@modelcontextprotocol/sdk/types.js';
 
-const info = { name: 'quipu-mcp-check', version: '1.0.0' };
+const info = { name: 'lukasa-mcp-check', version: '1.0.0' };
 
 function transportOf(Http, Stdio, { transport, url, key, user }) {
   if (transport === 'http') {
-    const headers = { 'X-Quipu-User': user, ...(key && { Authorization: `Bearer ${key}` }) };
+    const headers = { 'X-Lukasa-User': user, ...(key && { Authorization: `Bearer ${key}` }) };
     return new Http(new URL(`${url}/mcp`), { requestInit: { headers } });
   }
-  const env = { PATH: process.env.PATH, QUIPU_URL: url, QUIPU_USER: user, ...(key && { QUIPU_KEY: key }) };
-  return new Stdio({ command: process.env.QUIPU, args: ['mcp'], env, stderr: 'inherit' });
+  const env = { PATH: process.env.PATH, LUKASA_URL: url, LUKASA_USER: user, ...(key && { LUKASA_KEY: key }) };
+  return new Stdio({ command: process.env.LUKASA, args: ['mcp'], env, stderr: 'inherit' });
 }
 
 /** A person who answers every question alike, and remembers what they were asked. */

@@ -3,12 +3,12 @@
 import { execFileSync, spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 
-const quipu = process.env.QUIPU;
+const lukasa = process.env.LUKASA;
 const running = [];
 
 export async function serve(auth) {
   const child = spawn(
-    quipu,
+    lukasa,
     ['serve', '--migrate', '--auth', auth, '--listen', '127.0.0.1:0', '--embedder', 'off', '--workers', '0'],
     { stdio: ['ignore', 'ignore', 'pipe'], env: { ...process.env, NO_COLOR: '1' } },
   );
@@ -28,7 +28,7 @@ export async function serve(auth) {
 
 export function makeKey(tenant, permissions) {
   const args = ['key', 'create', '--tenant', tenant, '--name', 'mcp check', '--json'];
-  const made = execFileSync(quipu, [...args, ...permissions.flatMap((p) => ['--may', p])]);
+  const made = execFileSync(lukasa, [...args, ...permissions.flatMap((p) => ['--may', p])]);
   return JSON.parse(made).secret;
 }
 

@@ -7,15 +7,15 @@ use std::io::{Cursor, Read as _, Write as _};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, bail, ensure};
-use quipu_core::archive::{FileSum, MANIFEST, Manifest};
-use quipu_core::import::Format;
-use quipu_core::{Caller, NewTurn, Role};
-use quipu_engine::context::Ask;
-use quipu_engine::facts::{NewMemory, Target};
-use quipu_engine::moving::{Importing, Source};
-use quipu_engine::{Error, Request};
-use quipu_models::scripted::ScriptedChat;
-use quipu_server::archive::{Opened, hex, pack};
+use lukasa_core::archive::{FileSum, MANIFEST, Manifest};
+use lukasa_core::import::Format;
+use lukasa_core::{Caller, NewTurn, Role};
+use lukasa_engine::context::Ask;
+use lukasa_engine::facts::{NewMemory, Target};
+use lukasa_engine::moving::{Importing, Source};
+use lukasa_engine::{Error, Request};
+use lukasa_models::scripted::ScriptedChat;
+use lukasa_server::archive::{Opened, hex, pack};
 use rand::rngs::StdRng;
 use rand::seq::IteratorRandom as _;
 use rand::{Rng as _, SeedableRng as _};
@@ -115,12 +115,12 @@ async fn exported(room: &Room, seed: u64) -> Result<Files> {
     // An episode needs a chat model; this is what one leaves.
     let session = "chat 0";
     let at = room.moment().now;
-    let mut ids = quipu_core::Ids::new(at, [9; 16]);
+    let mut ids = lukasa_core::Ids::new(at, [9; 16]);
     let mut episode = people::episode(&mut rng, &mut ids, at);
     episode.session = session.to_owned();
     (episode.first_turn, episode.last_turn) = (1, 4);
     let line = serde_json::to_string(&episode)? + "\n";
-    files.entry(quipu_core::archive::EPISODES.to_owned()).or_default().extend(line.into_bytes());
+    files.entry(lukasa_core::archive::EPISODES.to_owned()).or_default().extend(line.into_bytes());
     Ok(files)
 }
 
@@ -176,11 +176,11 @@ fn pack_again(files: &Files, rng: &mut StdRng) -> Result<Vec<u8>> {
 /// Opens and imports an archive, then asks something. `None` if it could not be opened, else whether it
 /// was imported. Any other failure is an error.
 async fn bring(room: &Room, caller: &Caller, bytes: Vec<u8>, round: u64) -> Result<Option<bool>> {
-    let opened = Opened::check(Cursor::new(bytes), quipu_server::archive::UNPACKED_BYTES)
+    let opened = Opened::check(Cursor::new(bytes), lukasa_server::archive::UNPACKED_BYTES)
         .and_then(Opened::unpack);
     let Ok(archive) = opened else { return Ok(None) };
     let (digest, name) = (format!("round {round}"), "fuzz".to_owned());
-    let source = Source { format: Format::Quipu, digest, name };
+    let source = Source { format: Format::Lukasa, digest, name };
     let request = Request::new(caller.clone(), room.moment());
     // Every other one is trusted, so that both ways are tried.
     let how = Importing { dry_run: false, trust: round.is_multiple_of(2) };

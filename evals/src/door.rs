@@ -90,7 +90,7 @@ impl Door {
         let request = Request::builder().method(method).uri(path);
         let request = request.header("host", self.address.to_string());
         match user {
-            Some(user) => request.header("x-quipu-user", user),
+            Some(user) => request.header("x-lukasa-user", user),
             None => request,
         }
     }

@@ -21,8 +21,8 @@ pub struct Args {
     pub turns: usize,
     #[arg(long, default_value_t = 1)]
     pub seed: u64,
-    /// The server's program; by default `quipu` beside this one.
-    #[arg(long, env = "QUIPU_BIN", value_name = "FILE")]
+    /// The server's program; by default `lukasa` beside this one.
+    #[arg(long, env = "LUKASA_BIN", value_name = "FILE")]
     pub server: Option<PathBuf>,
 }
 
@@ -31,9 +31,9 @@ const MEMORIES: usize = 30;
 
 pub async fn run(args: Args) -> Result<()> {
     let program = server_program(args.server.as_deref())?;
-    let dir = std::env::temp_dir().join(format!("quipu-freeze-{}", std::process::id()));
+    let dir = std::env::temp_dir().join(format!("lukasa-freeze-{}", std::process::id()));
     let cluster = Cluster::start(&dir, false, "256MB")?;
-    let (url, log) = (cluster.url("quipu"), dir.join("server.log"));
+    let (url, log) = (cluster.url("lukasa"), dir.join("server.log"));
     let serve = Serve {
         program: &program,
         database: &url,

@@ -1,4 +1,4 @@
-//! Long proofs about Quipu, as commands anyone can run: random histories against a reference model,
+//! Long proofs about Lukasa, as commands anyone can run: random histories against a reference model,
 //! kills under load, what a request costs beside the same SQL, and how much of what was said is
 //! found again.
 //!
@@ -21,7 +21,7 @@ pub mod mutation;
 pub mod nodes;
 pub mod overload;
 pub mod recall;
-#[path = "../../crates/quipu-core/tests/required_data/mod.rs"]
+#[path = "../../crates/lukasa-core/tests/required_data/mod.rs"]
 pub mod required_data;
 pub mod retrieval;
 pub mod reversible;

@@ -12,8 +12,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use anyhow::{Result, bail, ensure};
-use quipu_models::scripted::ChatServer;
-use quipu_models::scripted::chat_server::Reply;
+use lukasa_models::scripted::ChatServer;
+use lukasa_models::scripted::chat_server::Reply;
 use serde_json::{Value, json};
 use tokio::task::{JoinHandle, JoinSet};
 use tokio::time::{MissedTickBehavior, interval, sleep};
@@ -23,10 +23,10 @@ use crate::stand::{Cluster, Serve, Server, Worker, connect, create_key, server_p
 
 /// The limits that the eval relies on: the server's defaults.
 const LIMITS: [(&str, &str); 4] = [
-    ("QUIPU_KEY_RATE", "1000"),
-    ("QUIPU_USER_RATE", "200"),
-    ("QUIPU_TENANT_RATE", "2000"),
-    ("QUIPU_TENANT_CONCURRENCY", "12"),
+    ("LUKASA_KEY_RATE", "1000"),
+    ("LUKASA_USER_RATE", "200"),
+    ("LUKASA_TENANT_RATE", "2000"),
+    ("LUKASA_TENANT_CONCURRENCY", "12"),
 ];
 const POOL_SIZE: usize = 16;
 /// Ten times the requests per second that one user may send.
@@ -51,7 +51,7 @@ pub struct Args {
     #[arg(long)]
     fault: bool,
     /// The server; beside this program if absent
-    #[arg(long, env = "QUIPU_BIN", value_name = "FILE")]
+    #[arg(long, env = "LUKASA_BIN", value_name = "FILE")]
     server: Option<PathBuf>,
     /// Keep the database and the logs
     #[arg(long)]
@@ -66,8 +66,8 @@ impl Request {
     fn post(key: &str, user: &str, path: &str, body: &Value) -> Self {
         let body = body.to_string();
         let head = format!(
-            "POST {path} HTTP/1.1\r\nHost: quipu\r\nAuthorization: Bearer {key}\r\n\
-             X-Quipu-User: {user}\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\r\n",
+            "POST {path} HTTP/1.1\r\nHost: lukasa\r\nAuthorization: Bearer {key}\r\n\
+             X-Lukasa-User: {user}\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\r\n",
             body.len()
         );
         Self((head + &body).into_bytes().into())
@@ -196,12 +196,12 @@ impl Stand {
     fn start_worker(&self) -> Result<Worker> {
         let model = format!("scripted@{}", self.chat.url());
         let log = self.folder.join("worker.log");
-        Worker::start(&self.program, &self.database, &log, &[("QUIPU_CHAT", &model)])
+        Worker::start(&self.program, &self.database, &log, &[("LUKASA_CHAT", &model)])
     }
 }
 
 pub async fn run(args: Args) -> Result<()> {
-    quipu_models::tls::install();
+    lukasa_models::tls::install();
     let stand = stand(&args).await?;
     let mut figures = requests(&stand, Duration::from_secs(args.seconds)).await?;
     figures.extend(jobs(&stand, args.jobs, Duration::from_secs(args.seconds)).await?);
@@ -223,9 +223,9 @@ pub async fn run(args: Args) -> Result<()> {
 
 async fn stand(args: &Args) -> Result<Stand> {
     let program = server_program(args.server.as_deref())?;
-    let folder = std::env::temp_dir().join(format!("quipu-overload-{}", std::process::id()));
+    let folder = std::env::temp_dir().join(format!("lukasa-overload-{}", std::process::id()));
     let cluster = Cluster::start(&folder, args.keep, "256MB")?;
-    let database = cluster.url("quipu");
+    let database = cluster.url("lukasa");
     let nothing = json!({ "title": "A chat", "summary": "They talked.", "memories": [] });
     let chat = ChatServer::start(move |_| Reply::Text(nothing.to_string())).await;
     let log = folder.join("server.log");
@@ -240,9 +240,9 @@ async fn stand(args: &Args) -> Result<Stand> {
         log: &log,
     };
     let mut settings =
-        if args.fault { vec![("QUIPU_USER_CONCURRENCY", "0")] } else { LIMITS.to_vec() };
+        if args.fault { vec![("LUKASA_USER_CONCURRENCY", "0")] } else { LIMITS.to_vec() };
     let model = format!("scripted@{}", chat.url());
-    settings.push(("QUIPU_CHAT", &model));
+    settings.push(("LUKASA_CHAT", &model));
     let server = Server::start_with(&serve, &settings).await?;
     let (_, busy) = create_key(&program, &database, "acme")?;
     let (_, quiet) = create_key(&program, &database, "globex")?;

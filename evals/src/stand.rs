@@ -1,4 +1,4 @@
-//! What a measurement stands on: a PostgreSQL of its own and a Quipu server on it. Both end when
+//! What a measurement stands on: a PostgreSQL of its own and a Lukasa server on it. Both end when
 //! their value is dropped.
 
 use std::fs::File;
@@ -57,9 +57,9 @@ impl Cluster {
         let output = Command::new(script())
             .args(arguments)
             .env_remove("DATABASE_URL")
-            .env("QUIPU_PG_DIR", self.dir.join("cluster"))
-            .env("QUIPU_PG_PORT", self.port.to_string())
-            .env("QUIPU_PG_OPTS", &self.settings)
+            .env("LUKASA_PG_DIR", self.dir.join("cluster"))
+            .env("LUKASA_PG_PORT", self.port.to_string())
+            .env("LUKASA_PG_OPTS", &self.settings)
             .stderr(Stdio::inherit())
             .output()
             .context("scripts/postgres")?;
@@ -115,7 +115,7 @@ pub struct Serve<'a> {
     pub log: &'a Path,
 }
 
-/// A Quipu server.
+/// A Lukasa server.
 pub struct Server {
     child: Child,
     pub address: SocketAddr,
@@ -153,17 +153,17 @@ impl Server {
             command.arg("--models").arg(folder).args(["--embedder", embedder]);
         }
         // A developer's own settings must not change what is measured.
-        for (name, _) in std::env::vars().filter(|(name, _)| name.starts_with("QUIPU_")) {
+        for (name, _) in std::env::vars().filter(|(name, _)| name.starts_with("LUKASA_")) {
             command.env_remove(name);
         }
         // A measurement asks more than the limits of one client, user or tenant let through.
         let unlimited = [
-            "QUIPU_KEY_RATE",
-            "QUIPU_USER_RATE",
-            "QUIPU_TENANT_RATE",
-            "QUIPU_TENANT_CONCURRENCY",
-            "QUIPU_CHAT_RATE",
-            "QUIPU_CHAT_KEY_RATE",
+            "LUKASA_KEY_RATE",
+            "LUKASA_USER_RATE",
+            "LUKASA_TENANT_RATE",
+            "LUKASA_TENANT_CONCURRENCY",
+            "LUKASA_CHAT_RATE",
+            "LUKASA_CHAT_KEY_RATE",
         ];
         command.envs(unlimited.map(|name| (name, "0")));
         command.envs(settings.iter().copied());
@@ -207,7 +207,7 @@ impl Drop for Server {
 pub struct Worker(Child);
 
 impl Worker {
-    /// Starts `quipu work` with these settings and no others.
+    /// Starts `lukasa work` with these settings and no others.
     pub fn start(
         program: &Path,
         database: &str,
@@ -218,7 +218,7 @@ impl Worker {
         let mut command = Command::new(program);
         command.args(["work", "--database-url", database, "--log", "warn"]);
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(log);
-        for (name, _) in std::env::vars().filter(|(name, _)| name.starts_with("QUIPU_")) {
+        for (name, _) in std::env::vars().filter(|(name, _)| name.starts_with("LUKASA_")) {
             command.env_remove(name);
         }
         command.envs(settings.iter().copied());
@@ -238,10 +238,10 @@ pub fn server_program(told: Option<&Path>) -> Result<PathBuf> {
     if let Some(told) = told {
         return Ok(told.to_owned());
     }
-    let beside = std::env::current_exe()?.with_file_name("quipu");
+    let beside = std::env::current_exe()?.with_file_name("lukasa");
     ensure!(
         beside.exists(),
-        "no {}; build it with `cargo build --profile fast`, or name it with --server or QUIPU_BIN",
+        "no {}; build it with `cargo build --profile fast`, or name it with --server or LUKASA_BIN",
         beside.display()
     );
     Ok(beside)
@@ -253,7 +253,7 @@ pub fn create_key(program: &Path, database: &str, tenant: &str) -> Result<(Strin
     create_key_with(program, database, tenant, &arguments)
 }
 
-/// The same with these arguments of `quipu key create`.
+/// The same with these arguments of `lukasa key create`.
 pub fn create_key_with(
     program: &Path,
     database: &str,
@@ -265,9 +265,9 @@ pub fn create_key_with(
         .args(["--database-url", database])
         .args(arguments)
         .output()
-        .context("quipu key create")?;
+        .context("lukasa key create")?;
     let said = String::from_utf8_lossy(&output.stderr);
-    ensure!(output.status.success(), "quipu key create: {said}");
+    ensure!(output.status.success(), "lukasa key create: {said}");
     let key: serde_json::Value = serde_json::from_slice(&output.stdout)?;
     let text = |name: &str| -> Result<String> {
         Ok(key[name].as_str().with_context(|| format!("a key without {name}"))?.to_owned())

@@ -56,7 +56,7 @@ def seed(base: str) -> None:
     """Writes a little of everything, so that later requests have something to find."""
     for path, body in SEEDS:
         data = json.dumps(body).replace("{n}", str(calls)).encode()
-        headers = {"content-type": "application/json", "x-quipu-user": "me"}
+        headers = {"content-type": "application/json", "x-lukasa-user": "me"}
         try:
             with urllib.request.urlopen(urllib.request.Request(base + path, data, headers), timeout=10) as answer:
                 keep(path, answer.read())
@@ -90,8 +90,8 @@ def before_call(context: Any, case: Any, kwargs: Any) -> None:
     if calls % CALLS_BETWEEN_SEEDS == 0:
         seed(case.operation.base_url.rstrip("/"))
     calls += 1
-    if case.headers and "X-Quipu-User" in case.headers and chance.random() < 0.9:
-        case.headers["X-Quipu-User"] = "me"
+    if case.headers and "X-Lukasa-User" in case.headers and chance.random() < 0.9:
+        case.headers["X-Lukasa-User"] = "me"
     # Erasing the one user would leave every later request without anything to find.
     erases_users = case.operation.method.upper() == "DELETE" and case.operation.path == "/api/users/{user}"
     for name in list(case.path_parameters or {} if not erases_users else {}):

@@ -3,7 +3,7 @@
 (() => {
   let said = {};
   try {
-    said = JSON.parse(localStorage.getItem("quipu.preferences") || "{}");
+    said = JSON.parse(localStorage.getItem("lukasa.preferences") || "{}");
   } catch {
     // Whoever forbids storage gets the theme of their system.
   }

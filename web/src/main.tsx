@@ -1,8 +1,8 @@
 import { CSPProvider } from "@base-ui/react/csp-provider";
 import { DirectionProvider } from "@base-ui/react/direction-provider";
-import { QuipuError } from "@quipu/client";
 import { QueryCache, QueryClient, QueryClientProvider } from "@tanstack/react-query";
 import { RouterProvider } from "@tanstack/react-router";
+import { LukasaError } from "lukasa-client";
 import { StrictMode, useEffect, useState } from "react";
 import { createRoot } from "react-dom/client";
 import { preferences, usePreferences } from "./app/preferences.ts";
@@ -16,7 +16,7 @@ const queries: QueryClient = new QueryClient({
   queryCache: new QueryCache({
     onError: (error, query) => {
       // The sign-in has run out: asking about it again leads to the sign-in.
-      if (error instanceof QuipuError && error.status === 401 && query.queryKey[0] !== "sign-in") {
+      if (error instanceof LukasaError && error.status === 401 && query.queryKey[0] !== "sign-in") {
         void queries.invalidateQueries({ queryKey: ["sign-in"] });
       }
     },

@@ -7,7 +7,7 @@ import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import AxeBuilder from "@axe-core/playwright";
 import { test as base, expect, type Page } from "@playwright/test";
-import { Quipu } from "@quipu/client";
+import { Lukasa } from "lukasa-client";
 
 export { expect };
 
@@ -27,7 +27,7 @@ interface Fixtures {
   /** A user nobody else has. */
   user: string;
   /** The API, about that user. */
-  quipu: Quipu;
+  lukasa: Lukasa;
   /** What the guard lets pass: add to it what a test provokes on purpose. */
   allowed: RegExp[];
 }
@@ -37,8 +37,8 @@ export const test = base.extend<Fixtures>({
   user: async ({}, use, info) => {
     await use(`user-${info.workerIndex}-${Date.now().toString(36)}-${info.retry}`);
   },
-  quipu: async ({ user, baseURL }, use) => {
-    await use(new Quipu({ url: baseURL, user, key: process.env.QUIPU_KEY }));
+  lukasa: async ({ user, baseURL }, use) => {
+    await use(new Lukasa({ url: baseURL, user, key: process.env.LUKASA_KEY }));
   },
   // biome-ignore lint/correctness/noEmptyPattern: Playwright reads the names from the pattern
   allowed: async ({}, use) => {
@@ -63,7 +63,7 @@ export const test = base.extend<Fixtures>({
       }
     });
     await page.addInitScript((name) => {
-      sessionStorage.setItem("quipu.user", name);
+      sessionStorage.setItem("lukasa.user", name);
       addEventListener("securitypolicyviolation", (event) => {
         console.error(`violates the policy: ${event.violatedDirective} ${event.blockedURI}`);
       });
@@ -80,9 +80,9 @@ export async function open(page: Page, path: string): Promise<void> {
 }
 
 /** Saves memories through the API, as an application would. */
-export async function seed(quipu: Quipu, memories: Parameters<Quipu["memories"]["save"]>[0][]) {
+export async function seed(lukasa: Lukasa, memories: Parameters<Lukasa["memories"]["save"]>[0][]) {
   const saved = [];
-  for (const memory of memories) saved.push(await quipu.memories.save(memory));
+  for (const memory of memories) saved.push(await lukasa.memories.save(memory));
   return saved;
 }
 
@@ -90,7 +90,7 @@ const DOMAINS = ["food", "travel", "work", "schedule", "shopping"];
 const AT_ONCE = 500;
 
 /** Saves very many memories quickly, as an import does. */
-export async function seedMany(quipu: Quipu, count: number): Promise<void> {
+export async function seedMany(lukasa: Lukasa, count: number): Promise<void> {
   const items = Array.from({ length: count }, (_, at) =>
     JSON.stringify({
       item: "memory",
@@ -102,7 +102,7 @@ export async function seedMany(quipu: Quipu, count: number): Promise<void> {
   );
   for (let from = 0; from < items.length; from += AT_ONCE) {
     const lines = items.slice(from, from + AT_ONCE).join("\n");
-    await quipu.imports.take(lines, { source: "many" });
+    await lukasa.imports.take(lines, { source: "many" });
   }
 }
 
@@ -120,14 +120,14 @@ export const SOME = [
   { content: "Learning Portuguese for a move to Lisbon", category: "context" },
   { content: "Likes answers short, with the result first", category: "style" },
   "Has a sister called Ana who lives in Porto",
-] as Parameters<Quipu["memories"]["save"]>[0][];
+] as Parameters<Lukasa["memories"]["save"]>[0][];
 
 const WCAG = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"];
 
 export const BOTH = ["light", "dark"] as const;
-const THEMES = process.env.QUIPU_SHORT === "1" ? (["light"] as const) : BOTH;
+const THEMES = process.env.LUKASA_SHORT === "1" ? (["light"] as const) : BOTH;
 
-/** No violation of WCAG 2.2 AA that a machine can find, in light and in dark; in light alone with QUIPU_SHORT. */
+/** No violation of WCAG 2.2 AA that a machine can find, in light and in dark; in light alone with LUKASA_SHORT. */
 export async function axe(
   page: Page,
   themes: readonly ("light" | "dark")[] = THEMES,
@@ -144,9 +144,9 @@ export async function axe(
   }
 }
 
-/** Pictures at two widths in two themes, if a folder for them is given in QUIPU_SCREENS. */
+/** Pictures at two widths in two themes, if a folder for them is given in LUKASA_SCREENS. */
 export async function screens(page: Page, name: string): Promise<void> {
-  const folder = process.env.QUIPU_SCREENS;
+  const folder = process.env.LUKASA_SCREENS;
   if (!folder) return;
   mkdirSync(folder, { recursive: true });
   const before = page.viewportSize();

@@ -1,5 +1,5 @@
 /** A nurse who moves to Lisbon: two chats that are really learned from, and what waits for her answer. */
-import type { Quipu } from "@quipu/client";
+import type { Lukasa } from "lukasa-client";
 
 export interface Life {
   /** The answer that used memories, in the chat "tax". */
@@ -8,30 +8,30 @@ export interface Life {
 }
 
 /** Has the server learn from a chat, and waits until it has. */
-export async function learn(quipu: Quipu, session: string): Promise<void> {
-  await quipu.sessions.learn(session);
+export async function learn(lukasa: Lukasa, session: string): Promise<void> {
+  await lukasa.sessions.learn(session);
   for (let tries = 0; tries < 80; tries++) {
-    const [pass] = await quipu.learning.passes({ session_id: session });
+    const [pass] = await lukasa.learning.passes({ session_id: session });
     if (pass?.applied_at) return;
     await new Promise((resolve) => setTimeout(resolve, 100));
   }
   throw new Error(`nothing was learned from ${session}`);
 }
 
-export async function live(quipu: Quipu): Promise<Life> {
-  const fish = await eat(quipu);
-  await tax(quipu);
-  await weekend(quipu);
-  return { answer: await dinner(quipu), fish };
+export async function live(lukasa: Lukasa): Promise<Life> {
+  const fish = await eat(lukasa);
+  await tax(lukasa);
+  await weekend(lukasa);
+  return { answer: await dinner(lukasa), fish };
 }
 
 /** What she eats and does not. */
-export async function eat(quipu: Quipu): Promise<string> {
-  const fish = await quipu.memories.save({
+export async function eat(lukasa: Lukasa): Promise<string> {
+  const fish = await lukasa.memories.save({
     content: "User eats fish twice a week",
     kind: "preference",
   });
-  await quipu.memories.save({
+  await lukasa.memories.save({
     content: "Never suggest dishes with peanuts",
     force: "hard",
     domain: "food",
@@ -41,8 +41,8 @@ export async function eat(quipu: Quipu): Promise<string> {
   return fish.memory?.id ?? "";
 }
 
-export async function tax(quipu: Quipu): Promise<void> {
-  await quipu.sessions.append("tax", [
+export async function tax(lukasa: Lukasa): Promise<void> {
+  await lukasa.sessions.append("tax", [
     {
       role: "user",
       content:
@@ -62,12 +62,12 @@ export async function tax(quipu: Quipu): Promise<void> {
       at: "2026-03-12T19:09:00Z",
     },
   ]);
-  await quipu.sessions.edit("tax", { title: "Tax question" });
-  await learn(quipu, "tax");
+  await lukasa.sessions.edit("tax", { title: "Tax question" });
+  await learn(lukasa, "tax");
 }
 
-export async function weekend(quipu: Quipu): Promise<void> {
-  await quipu.sessions.append("weekend", [
+export async function weekend(lukasa: Lukasa): Promise<void> {
+  await lukasa.sessions.append("weekend", [
     {
       role: "user",
       content:
@@ -85,18 +85,20 @@ export async function weekend(quipu: Quipu): Promise<void> {
       at: "2026-04-02T08:33:00Z",
     },
   ]);
-  await quipu.sessions.edit("weekend", { title: "A weekend in Porto" });
-  await learn(quipu, "weekend");
+  await lukasa.sessions.edit("weekend", { title: "A weekend in Porto" });
+  await learn(lukasa, "weekend");
 }
 
 /** An answer that cites where she lives, and was given more than it used. */
-export async function dinner(quipu: Quipu): Promise<number> {
-  const context = await quipu.memories.retrieve({
+export async function dinner(lukasa: Lukasa): Promise<number> {
+  const context = await lukasa.memories.retrieve({
     query: "What should I cook on Friday before I fly to Porto?",
     session_id: "dinner",
   });
-  const lives = (await quipu.memories.list({}).all()).find((one) => one.content.includes("Lisbon"));
-  const appended = await quipu.sessions.append("dinner", [
+  const lives = (await lukasa.memories.list({}).all()).find((one) =>
+    one.content.includes("Lisbon"),
+  );
+  const appended = await lukasa.sessions.append("dinner", [
     { role: "user", content: "What should I cook on Friday before I fly to Porto?" },
     {
       role: "assistant",
@@ -106,12 +108,12 @@ export async function dinner(quipu: Quipu): Promise<number> {
       retrieval_id: context.retrieval_id,
     },
   ]);
-  await quipu.sessions.edit("dinner", { title: "Dinner on Friday" });
+  await lukasa.sessions.edit("dinner", { title: "Dinner on Friday" });
   return appended.first + 1;
 }
 
 /** Something she said once that turned out wrong when it was used. */
-export async function refuted(quipu: Quipu, content: string): Promise<void> {
-  const saved = await quipu.memories.save(content);
-  await quipu.memories.reportUsage({ memory_id: saved.memory?.id ?? "", type: "contradicted" });
+export async function refuted(lukasa: Lukasa, content: string): Promise<void> {
+  const saved = await lukasa.memories.save(content);
+  await lukasa.memories.reportUsage({ memory_id: saved.memory?.id ?? "", type: "contradicted" });
 }

@@ -61,7 +61,7 @@ function next({ messages, tools = [] }) {
   if (said.role === "tool") return { say: told(question, text(said)) };
   if (/overload/i.test(question)) return { broken: true };
   if (/long story/i.test(question)) {
-    return { say: "Once upon a time there was a knotted cord. ".repeat(80), slow: 25 };
+    return { say: "Once upon a time there was a board with beads. ".repeat(80), slow: 25 };
   }
   if (/diagnosed/i.test(question) && offered("save_memory")) {
     const args = { content: "Has type 2 diabetes", domain: "health" };

@@ -1,21 +1,21 @@
 /**
- * Memory for the AI SDK, in version 6 and 7: `withQuipu` gives a model memory without its knowing,
- * `quipuTools` lets it ask and write by itself. They work together or alone.
+ * Memory for the AI SDK, in version 6 and 7: `withLukasa` gives a model memory without its knowing,
+ * `lukasaTools` lets it ask and write by itself. They work together or alone.
  *
  * @packageDocumentation
  */
 export {
   type Mode,
-  type QuipuOptions,
-  quipuMiddleware,
+  type LukasaOptions,
+  lukasaMiddleware,
   type Told,
-  withQuipu,
+  withLukasa,
 } from "./middleware.ts";
 export {
   type MemoryList,
   type MemoryWrite,
   memoryEvents,
-  type QuipuToolOptions,
-  type QuipuTools,
-  quipuTools,
+  type LukasaToolOptions,
+  type LukasaTools,
+  lukasaTools,
 } from "./tools.ts";

@@ -1,4 +1,4 @@
-import { type ContextView, Quipu, QuipuError, type Retrieve, type Settings } from "@quipu/client";
+import { type ContextView, Lukasa, LukasaError, type Retrieve, type Settings } from "lukasa-client";
 import { type LanguageModelMiddleware, wrapLanguageModel } from "ai";
 import { answerSoFar, digest, lastOfUser, type Message, newsOf, place, textOf } from "./prompt.ts";
 
@@ -12,9 +12,9 @@ type Wrapping = Parameters<typeof wrapLanguageModel>[0];
  */
 export type Mode = "on" | "read-only" | "off";
 
-export interface QuipuOptions extends Settings {
+export interface LukasaOptions extends Settings {
   /** A client that is there already, in place of `url` and `key`. */
-  client?: Quipu;
+  client?: Lukasa;
   /**
    * Your own id for the chat. If absent it is made from the person and the first words of the chat,
    * so that a chat stays one session though every request brings all of it again.
@@ -35,7 +35,7 @@ export interface QuipuOptions extends Settings {
   waitUntil?: (work: Promise<unknown>) => void;
 }
 
-/** What memory did, in `providerMetadata.quipu` of the answer. */
+/** What memory did, in `providerMetadata.lukasa` of the answer. */
 export interface Told {
   /** How many memories went into the prompt, and how many tokens they took. */
   memories: number;
@@ -77,22 +77,22 @@ interface Streamed {
  * Gives a model memory: what is known about the person goes into the prompt, what is said is kept.
  *
  * ```ts
- * const model = withQuipu(openai("gpt-5-mini"), { user: "alice", session: "chat-42" });
+ * const model = withLukasa(openai("gpt-5-mini"), { user: "alice", session: "chat-42" });
  * ```
  *
  * One wrapped model can serve everybody: say whose chat it is with each call, in
- * `providerOptions: { quipu: { user, session, mode } }`.
+ * `providerOptions: { lukasa: { user, session, mode } }`.
  */
-export function withQuipu(
+export function withLukasa(
   model: Wrapping["model"],
-  options: QuipuOptions = {},
+  options: LukasaOptions = {},
 ): ReturnType<typeof wrapLanguageModel> {
-  return wrapLanguageModel({ model, middleware: quipuMiddleware(options) });
+  return wrapLanguageModel({ model, middleware: lukasaMiddleware(options) });
 }
 
 /** The same as middleware, for `wrapLanguageModel` with others beside it. */
-export function quipuMiddleware(options: QuipuOptions = {}): LanguageModelMiddleware {
-  const quipu = options.client ?? new Quipu(options);
+export function lukasaMiddleware(options: LukasaOptions = {}): LanguageModelMiddleware {
+  const lukasa = options.client ?? new Lukasa(options);
   const rounds = new WeakMap<object, Round>();
   // What the latest messages were given, for the steps of an answer that uses tools.
   const given = new Map<string, ContextView>();
@@ -113,7 +113,7 @@ export function quipuMiddleware(options: QuipuOptions = {}): LanguageModelMiddle
     } catch (error) {
       if (params.abortSignal?.aborted) throw error;
       failed(error);
-      round.told.degraded = [error instanceof QuipuError ? error.code : "unreachable"];
+      round.told.degraded = [error instanceof LukasaError ? error.code : "unreachable"];
     }
     const { baseline, dynamic } = round.context ?? {};
     const prompt = place(params.prompt, baseline?.content ?? "", dynamic?.content ?? "");
@@ -128,7 +128,7 @@ export function quipuMiddleware(options: QuipuOptions = {}): LanguageModelMiddle
     const last = lastOfUser(prompt);
     const message = JSON.stringify([user, session, last, textOf(prompt[last] as Message)]);
     const before = last < prompt.length - 1 ? given.get(message) : undefined;
-    const context = before ?? (await retrieve(quipu, options, round, signal));
+    const context = before ?? (await retrieve(lukasa, options, round, signal));
     given.delete(message);
     given.set(message, context);
     const [oldest] = given.keys();
@@ -142,7 +142,7 @@ export function quipuMiddleware(options: QuipuOptions = {}): LanguageModelMiddle
     const answer = params.responseFormat?.type === "json" ? "" : text;
     const chat = JSON.stringify([round.user, round.session]);
     const work = (keeping.get(chat) ?? Promise.resolve())
-      .then(() => keep(quipu, round, answer))
+      .then(() => keep(lukasa, round, answer))
       .catch((error) => {
         if (typeof options.onError === "function") options.onError(error);
       })
@@ -200,9 +200,9 @@ interface Call<T> {
 }
 
 /** Whose chat this is, and whether memory has a part in it. */
-async function begin(options: QuipuOptions, params: Params): Promise<Round | undefined> {
-  const said = (params.providerOptions?.quipu ?? {}) as Pick<
-    QuipuOptions,
+async function begin(options: LukasaOptions, params: Params): Promise<Round | undefined> {
+  const said = (params.providerOptions?.lukasa ?? {}) as Pick<
+    LukasaOptions,
     "user" | "session" | "mode"
   >;
   const mode = said.mode ?? options.mode ?? "on";
@@ -216,8 +216,8 @@ async function begin(options: QuipuOptions, params: Params): Promise<Round | und
 }
 
 function retrieve(
-  quipu: Quipu,
-  options: QuipuOptions,
+  lukasa: Lukasa,
+  options: LukasaOptions,
   round: Round,
   signal: AbortSignal | undefined,
 ): Promise<ContextView> {
@@ -227,7 +227,7 @@ function retrieve(
   // The server gives what it has at hand a little before the chat would stop waiting for it.
   const deadline_ms = Math.max(1, Math.floor(wait * 0.8));
   const ask = { deadline_ms, ...options.retrieve, query, session_id: round.session };
-  return quipu.memories.retrieve(ask, { user: round.user, signal, timeout: wait, retries: 0 });
+  return lukasa.memories.retrieve(ask, { user: round.user, signal, timeout: wait, retries: 0 });
 }
 
 function toldOf(context: ContextView): Partial<Told> {
@@ -240,20 +240,20 @@ function toldOf(context: ContextView): Partial<Told> {
 }
 
 function tell(finished: Partial<Finished>, round: Round): Pick<Finished, "providerMetadata"> {
-  return { providerMetadata: { ...finished.providerMetadata, quipu: { ...round.told } } };
+  return { providerMetadata: { ...finished.providerMetadata, lukasa: { ...round.told } } };
 }
 
 /**
  * Keeps what was said. The keys are made from the chat up to here, so that a message that is
  * answered twice is kept once, and each of its answers too.
  */
-async function keep(quipu: Quipu, round: Round, text: string): Promise<void> {
+async function keep(lukasa: Lukasa, round: Round, text: string): Promise<void> {
   const { user, session, prompt, context } = round;
   const chat = prompt.slice(0, lastOfUser(prompt) + 1).map(textOf);
   const asked = newsOf(prompt).map((content) => ({ role: "user", content }));
-  const append = async (turns: Parameters<typeof quipu.sessions.append>[1], key: string) => {
+  const append = async (turns: Parameters<typeof lukasa.sessions.append>[1], key: string) => {
     const idempotencyKey = `ai-sdk-${await digest(session, key, ...chat)}`;
-    await quipu.sessions.append(session, turns, { user, idempotencyKey, timeout: 10_000 });
+    await lukasa.sessions.append(session, turns, { user, idempotencyKey, timeout: 10_000 });
   };
   if (asked.length > 0) await append(asked, "asked");
   const content = [...answerSoFar(prompt), text].filter((text) => text !== "").join("\n");

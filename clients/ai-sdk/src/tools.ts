@@ -1,16 +1,16 @@
 import {
   type MemoryEvent,
   type MemoryView,
-  Quipu,
-  QuipuError,
+  Lukasa,
+  LukasaError,
   type Settings,
   type Written,
-} from "@quipu/client";
+} from "lukasa-client";
 import { jsonSchema, type Tool, tool } from "ai";
 
-export interface QuipuToolOptions extends Settings {
+export interface LukasaToolOptions extends Settings {
   /** A client that is there already, in place of `url` and `key`. */
-  client?: Quipu;
+  client?: Lukasa;
   /** Your own id for the chat, noted with what is saved in it. */
   session?: string;
 }
@@ -66,7 +66,7 @@ interface Question {
 }
 
 /** The tools by name, for models and for types. */
-export type QuipuTools = {
+export type LukasaTools = {
   save_memory: Tool<New, MemoryWrite>;
   update_memory: Tool<Update, MemoryWrite>;
   forget_memory: Tool<{ id: string }, MemoryWrite>;
@@ -94,11 +94,11 @@ function takes<T>(properties: Record<string, object>, ...required: string[]) {
  * from the model. What only the person may do, such as saying yes to a proposal, stays with them.
  *
  * ```ts
- * await generateText({ model, tools: quipuTools({ user: "alice" }), prompt });
+ * await generateText({ model, tools: lukasaTools({ user: "alice" }), prompt });
  * ```
  */
-export function quipuTools(options: QuipuToolOptions = {}): QuipuTools {
-  const quipu = options.client ?? new Quipu(options);
+export function lukasaTools(options: LukasaToolOptions = {}): LukasaTools {
+  const lukasa = options.client ?? new Lukasa(options);
   const { user, session: session_id } = options;
   const told = (signal: AbortSignal | undefined) => ({ user, signal });
 
@@ -120,7 +120,7 @@ export function quipuTools(options: QuipuToolOptions = {}): QuipuTools {
       ),
       execute: (memory: New, { abortSignal }: Called): Promise<MemoryWrite> =>
         written(
-          quipu.memories.save({ ...memory, session_id }, { ...told(abortSignal), similar: true }),
+          lukasa.memories.save({ ...memory, session_id }, { ...told(abortSignal), similar: true }),
         ),
       toModelOutput,
     }),
@@ -140,7 +140,7 @@ export function quipuTools(options: QuipuToolOptions = {}): QuipuTools {
         "content",
       ),
       execute: ({ id, ...changes }: Update, { abortSignal }: Called): Promise<MemoryWrite> =>
-        written(quipu.memories.update(id, { ...changes, session_id }, told(abortSignal))),
+        written(lukasa.memories.update(id, { ...changes, session_id }, told(abortSignal))),
       toModelOutput,
     }),
 
@@ -149,7 +149,7 @@ export function quipuTools(options: QuipuToolOptions = {}): QuipuTools {
         "Stop using a memory, because the user asks for it or it has ended. It can be restored.",
       inputSchema: takes<{ id: string }>({ id }, "id"),
       execute: ({ id }: { id: string }, { abortSignal }: Called): Promise<MemoryWrite> =>
-        written(quipu.memories.forget(id, told(abortSignal))),
+        written(lukasa.memories.forget(id, told(abortSignal))),
       toModelOutput,
     }),
 
@@ -159,7 +159,7 @@ export function quipuTools(options: QuipuToolOptions = {}): QuipuTools {
         "A proposal only the user can confirm.",
       inputSchema: takes<{ id: string }>({ id }, "id"),
       execute: ({ id }: { id: string }, { abortSignal }: Called): Promise<MemoryWrite> =>
-        written(quipu.memories.confirm(id, {}, told(abortSignal))),
+        written(lukasa.memories.confirm(id, {}, told(abortSignal))),
       toModelOutput,
     }),
 
@@ -178,7 +178,7 @@ export function quipuTools(options: QuipuToolOptions = {}): QuipuTools {
         { from_id, to_id, relation }: Link,
         { abortSignal }: Called,
       ): Promise<MemoryWrite> =>
-        written(quipu.memories.link(from_id, { to: to_id, relation }, told(abortSignal))),
+        written(lukasa.memories.link(from_id, { to: to_id, relation }, told(abortSignal))),
       toModelOutput,
     }),
 
@@ -193,7 +193,7 @@ export function quipuTools(options: QuipuToolOptions = {}): QuipuTools {
       }),
       execute: (wanted: Wanted, { abortSignal }: Called): Promise<MemoryList> =>
         found(async () => {
-          const page = await quipu.memories.list(wanted, told(abortSignal)).page();
+          const page = await lukasa.memories.list(wanted, told(abortSignal)).page();
           return { memories: page.data, next_cursor: page.next_cursor };
         }),
       toModelOutput,
@@ -206,7 +206,7 @@ export function quipuTools(options: QuipuToolOptions = {}): QuipuTools {
       inputSchema: takes<Question>({ query: text(), limit: number }, "query"),
       execute: (ask: Question, { abortSignal }: Called): Promise<MemoryList> =>
         found(async () => {
-          const answer = await quipu.memories.search(ask, told(abortSignal));
+          const answer = await lukasa.memories.search(ask, told(abortSignal));
           return { memories: answer.memories.map(({ memory }) => memory) };
         }),
       toModelOutput,
@@ -226,7 +226,7 @@ export function quipuTools(options: QuipuToolOptions = {}): QuipuTools {
         "content",
       ),
       execute: (memory: Proposed, { abortSignal }: Called): Promise<MemoryWrite> =>
-        written(quipu.memories.propose({ ...memory, session_id }, told(abortSignal))),
+        written(lukasa.memories.propose({ ...memory, session_id }, told(abortSignal))),
       toModelOutput,
     }),
   };
@@ -286,7 +286,7 @@ async function found(read: () => Promise<Omit<MemoryList, "message">>): Promise<
 
 /** Says it so that the model can do better, or go on without. */
 function refused(error: unknown): { message: string; error: string } {
-  if (!(error instanceof QuipuError)) throw error;
+  if (!(error instanceof LukasaError)) throw error;
   const candidates = error.candidates.map(line);
   const words =
     error.status === 0 ? "Memory cannot be reached now; go on without it." : error.message;

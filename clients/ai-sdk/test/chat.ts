@@ -1,12 +1,12 @@
 // What the tests have in common: models that say what they are told to, and the way to the real server.
 import { after } from "node:test";
-import type { withQuipu } from "@quipu/ai-sdk";
-import { Quipu, type TurnView } from "@quipu/client";
+import type { withLukasa } from "lukasa-ai-sdk";
+import { Lukasa, type TurnView } from "lukasa-client";
 import * as mocks from "ai/test";
 
 export const version = Number(process.env.AI_VERSION);
 
-type Model = Parameters<typeof withQuipu>[0];
+type Model = Parameters<typeof withLukasa>[0];
 export interface Message {
   role: string;
   content: string | { type: string; text?: string }[];
@@ -97,7 +97,7 @@ export const system = (text: string): Record<string, string> =>
 /** Somebody new, their client, and a way to wait for what is kept behind an answer. */
 export function somebody() {
   const user = `somebody-${crypto.randomUUID()}`;
-  const client = new Quipu({ user });
+  const client = new Lukasa({ user });
   const work: Promise<unknown>[] = [];
   const settled = () => Promise.all(work);
   const options = {

@@ -3,12 +3,12 @@ import assert from "node:assert/strict";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { after, test } from "node:test";
-import { quipuTools, type Told, withQuipu } from "@quipu/ai-sdk";
+import { lukasaTools, type Told, withLukasa } from "lukasa-ai-sdk";
 import { generateText, stepCountIs, streamText } from "ai";
 import { asked, type Message, saying, somebody, system, textOf, version } from "./chat.ts";
 
 const specs = version === 7 ? ["V3", "V4"] : ["V3"];
-const told = (metadata: Record<string, unknown> | undefined) => metadata?.quipu as Told;
+const told = (metadata: Record<string, unknown> | undefined) => metadata?.lukasa as Told;
 
 for (const spec of specs) {
   test(`memory stands where it belongs (${spec})`, async () => {
@@ -22,7 +22,7 @@ for (const spec of specs) {
     ];
     const before = structuredClone(messages);
     const result = await generateText({
-      model: withQuipu(model, options),
+      model: withLukasa(model, options),
       ...system("Be brief."),
       messages,
     });
@@ -39,17 +39,17 @@ for (const spec of specs) {
     assert.match(prompt.map(textOf).join(), /Prefers window seats/);
     // What is new since the chat began stands right before what was said last, and only there.
     await client.memories.save({ content: "Flies with a cat", domain: "travel" });
-    await generateText({ model: withQuipu(model, options), ...system("Be brief."), messages });
+    await generateText({ model: withLukasa(model, options), ...system("Be brief."), messages });
     const later = asked(model);
     assert.deepEqual(later.slice(0, 3), prompt.slice(0, 3));
     assert.match(
       textOf(later[3]),
       /^<memory-now [^|]*Flies with a cat[^|]*\|Where do I sit on a plane\?$/,
     );
-    const quipu = told(result.providerMetadata);
-    assert.ok(quipu.memories >= 1 && quipu.tokens > 0);
-    assert.match(quipu.retrieval_id ?? "", /^ret_/);
-    assert.deepEqual([quipu.session, quipu.degraded], ["chat-1", []]);
+    const lukasa = told(result.providerMetadata);
+    assert.ok(lukasa.memories >= 1 && lukasa.tokens > 0);
+    assert.match(lukasa.retrieval_id ?? "", /^ret_/);
+    assert.deepEqual([lukasa.session, lukasa.degraded], ["chat-1", []]);
   });
 }
 
@@ -63,7 +63,7 @@ async function chat(retrieve: { freeze?: boolean }): Promise<Set<string>> {
   for (let turn = 0; turn < 6; turn++) {
     await client.memories.save({ content: `Has visited town number ${turn}`, category: "profile" });
     messages.push({ role: "user", content: `Do you know town number ${turn}?` });
-    const wrapped = withQuipu(model, { ...options, retrieve });
+    const wrapped = withLukasa(model, { ...options, retrieve });
     await generateText({ model: wrapped, messages: messages as never });
     messages.push({ role: "assistant", content: "Yes." });
     baselines.add(textOf(asked(model)[0]));
@@ -85,7 +85,7 @@ test("what is said is kept once, though each request brings all of it again", as
   for (const question of ["My name is Ada.", "What is my name?", "Thank you."]) {
     messages.push({ role: "user", content: question });
     const answer = `On "${question}"`;
-    const model = withQuipu(saying([answer]), options);
+    const model = withLukasa(saying([answer]), options);
     await generateText({ model, messages: messages as never });
     messages.push({ role: "assistant", content: answer });
     await settled();
@@ -93,7 +93,7 @@ test("what is said is kept once, though each request brings all of it again", as
   const kept = messages.map(({ role, content }) => `${role}: ${content}`);
   assert.deepEqual(await turns(), kept);
   // Answered once more: the answer is new, the question is not.
-  const again = withQuipu(saying(["You are welcome."]), options);
+  const again = withLukasa(saying(["You are welcome."]), options);
   await generateText({ model: again, messages: messages.slice(0, -1) as never });
   assert.deepEqual(await turns(), [...kept, "assistant: You are welcome."]);
   assert.ok(kept.every((turn) => !turn.includes("<memory")));
@@ -114,7 +114,7 @@ test("a stream passes as it is, and is kept", async () => {
   };
   const prompt = "Where do I sit?";
   const without = streamText({ model: plain as never, prompt });
-  const result = streamText({ model: withQuipu(model, options), prompt });
+  const result = streamText({ model: withLukasa(model, options), prompt });
   assert.deepEqual(await read(result), await read(without));
   assert.ok(told(await result.providerMetadata).memories >= 1);
   assert.deepEqual(await turns(), [`user: ${prompt}`, `assistant: ${said}`]);
@@ -132,7 +132,7 @@ test("an answer that is stopped is kept as far as it came", async () => {
   const model = saying(["One two three four five six."], { pause: 30 });
   const stopped = new AbortController();
   const result = streamText({
-    model: withQuipu(model, options),
+    model: withLukasa(model, options),
     prompt: "Count.",
     abortSignal: stopped.signal,
     onError: () => {},
@@ -159,8 +159,8 @@ test("steps with tools are one answer", async () => {
   const input = { content: "Likes tea" };
   const model = saying([{ tool: "save_memory", input, words: "One moment." }, "Noted."]);
   const result = await generateText({
-    model: withQuipu(model, options),
-    tools: quipuTools(options),
+    model: withLukasa(model, options),
+    tools: lukasaTools(options),
     stopWhen: stepCountIs(3),
     prompt: "Remember that I like tea.",
   });
@@ -181,13 +181,13 @@ test("one model serves everybody, each with their own memory", async () => {
   await alice.client.memories.save("Has a cat");
   await bob.client.memories.save("Has a dog");
   const model = saying(["A pet."]);
-  const wrapped = withQuipu(model, { waitUntil: alice.options.waitUntil });
+  const wrapped = withLukasa(model, { waitUntil: alice.options.waitUntil });
   for (const [who, other] of [
     ["cat", "dog"],
     ["dog", "cat"],
   ]) {
     const { user } = who === "cat" ? alice : bob;
-    const providerOptions = { quipu: { user, session: "pets" } };
+    const providerOptions = { lukasa: { user, session: "pets" } };
     await generateText({ model: wrapped, prompt: "Which pet do I have?", providerOptions });
     const prompt = asked(model).map(textOf).join();
     assert.match(prompt, new RegExp(`Has a ${who}`));
@@ -203,7 +203,7 @@ test("a chat without a name stays one chat", async () => {
   const messages: Message[] = [];
   for (const question of ["Good morning!", "And good night."]) {
     messages.push({ role: "user", content: question });
-    const model = withQuipu(saying(["Hi."]), { ...options, session: undefined });
+    const model = withLukasa(saying(["Hi."]), { ...options, session: undefined });
     await generateText({ model, messages: messages as never });
     messages.push({ role: "assistant", content: "Hi." });
   }
@@ -220,7 +220,7 @@ test("modes", async () => {
   await client.memories.save("Has a cat");
   const model = saying(["A cat."]);
   const ask = (mode: "read-only" | "off") =>
-    generateText({ model: withQuipu(model, { ...options, mode }), prompt: "Which pet have I?" });
+    generateText({ model: withLukasa(model, { ...options, mode }), prompt: "Which pet have I?" });
   await ask("read-only");
   assert.match(asked(model).map(textOf).join(), /Has a cat/);
   const off = await ask("off");
@@ -233,12 +233,12 @@ test("without memory the chat goes on, and says so", async () => {
   const prompt = "Are you there?";
   const dead = { url: "http://127.0.0.1:1", user: "alice", session: "chat-1" };
   const model = saying(["I am."]);
-  const result = await generateText({ model: withQuipu(model, dead), prompt });
+  const result = await generateText({ model: withLukasa(model, dead), prompt });
   assert.equal(result.text, "I am.");
   assert.deepEqual(asked(model).map(textOf), [prompt]);
   assert.deepEqual(told(result.providerMetadata).degraded, ["unreachable"]);
 
-  const stream = streamText({ model: withQuipu(saying(["I am."]), dead), prompt });
+  const stream = streamText({ model: withLukasa(saying(["I am."]), dead), prompt });
   assert.equal(await stream.text, "I am.");
   assert.deepEqual(told(await stream.providerMetadata).degraded, ["unreachable"]);
 
@@ -246,12 +246,12 @@ test("without memory the chat goes on, and says so", async () => {
   const work: Promise<unknown>[] = [];
   const waitUntil = (promise: Promise<unknown>) => void work.push(promise);
   const onError = (error: unknown) => void errors.push(error);
-  const telling = withQuipu(saying(["I am."]), { ...dead, onError, waitUntil });
+  const telling = withLukasa(saying(["I am."]), { ...dead, onError, waitUntil });
   await generateText({ model: telling, prompt });
   await Promise.all(work);
   assert.equal(errors.length, 2, "it is told that nothing was found, and that nothing was kept");
 
-  const strict = withQuipu(saying(["I am."]), { ...dead, onError: "throw" });
+  const strict = withLukasa(saying(["I am."]), { ...dead, onError: "throw" });
   await assert.rejects(generateText({ model: strict, prompt, maxRetries: 0 }));
 });
 
@@ -263,7 +263,7 @@ test("a memory that does not answer is not waited for", async () => {
     silent.close();
   });
   const url = `http://127.0.0.1:${(silent.address() as AddressInfo).port}`;
-  const model = withQuipu(saying(["I am."]), { url, user: "alice", wait: 200, mode: "read-only" });
+  const model = withLukasa(saying(["I am."]), { url, user: "alice", wait: 200, mode: "read-only" });
   const from = Date.now();
   const result = await generateText({ model, prompt: "Are you there?" });
   assert.ok(Date.now() - from < 1500);

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { openai } from "@ai-sdk/openai";
-import { quipuTools, withQuipu } from "@quipu/ai-sdk";
+import { lukasaTools, withLukasa } from "lukasa-ai-sdk";
 import { generateText, stepCountIs, streamText } from "ai";
 import { somebody } from "./chat.ts";
 
@@ -14,7 +14,7 @@ for (const [protocol, plain] of Object.entries(models)) {
     const { client, options, turns } = somebody();
     assert.equal((await generateText({ model: plain, prompt })).text, "I know nothing about you.");
     await client.memories.save("Prefers window seats");
-    const model = withQuipu(plain, options);
+    const model = withLukasa(plain, options);
     const { text } = await generateText({ model, prompt });
     assert.match(text, /^I remember: .*Prefers window seats.*\[m1\]/);
     assert.equal(await streamText({ model, prompt }).text, text);
@@ -25,9 +25,9 @@ for (const [protocol, plain] of Object.entries(models)) {
 
   test(`a model calls tools over ${protocol}, streamed and not`, async () => {
     const { client, options } = somebody();
-    const tools = quipuTools({ client });
+    const tools = lukasaTools({ client });
     const stopWhen = stepCountIs(3);
-    const model = withQuipu(plain, options);
+    const model = withLukasa(plain, options);
     const asking = (wish: string) => ({ model, tools, stopWhen, prompt: `Remember that ${wish}.` });
     const { text } = await generateText(asking("I like tea"));
     assert.match(text, /^Done\. Saved: I like tea \(mem_/);

@@ -1,8 +1,8 @@
 // The tools, called by a model, against the real server.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { type MemoryList, type MemoryWrite, memoryEvents, quipuTools } from "@quipu/ai-sdk";
-import type { Quipu } from "@quipu/client";
+import { type MemoryList, type MemoryWrite, memoryEvents, lukasaTools } from "lukasa-ai-sdk";
+import type { Lukasa } from "lukasa-client";
 import {
   asSchema,
   generateText,
@@ -14,11 +14,11 @@ import {
 import { asked, saying, somebody } from "./chat.ts";
 
 /** Has a model call a tool: what the interface gets of it, and what the model reads. */
-async function call(client: Quipu, tool: string, input: object) {
+async function call(client: Lukasa, tool: string, input: object) {
   const model = saying([{ tool, input }, "Done."]);
   const result = await generateText({
     model: model as never,
-    tools: quipuTools({ client }),
+    tools: lukasaTools({ client }),
     stopWhen: stepCountIs(2),
     prompt: "Go.",
   });
@@ -97,7 +97,7 @@ test("an interface finds in a message what was written, and undoes it", async ()
   const model = saying([{ tool: "save_memory", input: { content: "Likes tea" } }, "Noted."]);
   const result = streamText({
     model: model as never,
-    tools: quipuTools({ client }),
+    tools: lukasaTools({ client }),
     stopWhen: stepCountIs(2),
     prompt: "Go.",
   });
@@ -114,7 +114,7 @@ test("an interface finds in a message what was written, and undoes it", async ()
 });
 
 test("memory that cannot be reached is told as such", async () => {
-  const tools = quipuTools({ url: "http://127.0.0.1:1", user: "alice", retries: 0 });
+  const tools = lukasaTools({ url: "http://127.0.0.1:1", user: "alice", retries: 0 });
   const run = tools.save_memory.execute as (input: object, options: object) => Promise<MemoryWrite>;
   const output = await run({ content: "x" }, {});
   assert.equal(output.error, "unreachable");
@@ -123,7 +123,7 @@ test("memory that cannot be reached is told as such", async () => {
 
 test("the tools weigh little in every prompt, and let no model say whose memory it wants", async () => {
   let bytes = 0;
-  for (const [name, { description, inputSchema }] of Object.entries(quipuTools())) {
+  for (const [name, { description, inputSchema }] of Object.entries(lukasaTools())) {
     const schema = await asSchema(inputSchema as never).jsonSchema;
     const text = JSON.stringify({ name, description, schema });
     assert.doesNotMatch(text, /"user"|tenant/);

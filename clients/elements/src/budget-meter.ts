@@ -1,11 +1,12 @@
-/** `<quipu-budget-meter>`: how much of a prompt is memory, as a bar and in exact numbers. */
-import type { BudgetView } from "@quipu/client";
+/** `<lukasa-budget-meter>`: how much of a prompt is memory, as a bar and in exact numbers. */
+
 import { css, html, nothing, type PropertyDeclarations } from "lit";
-import { define, QuipuElement } from "./element.ts";
+import type { BudgetView } from "lukasa-client";
+import { define, LukasaElement } from "./element.ts";
 import { look } from "./look.ts";
 import { fill } from "./words.ts";
 
-export class QuipuBudgetMeter extends QuipuElement {
+export class LukasaBudgetMeter extends LukasaElement {
   static override styles = [
     look,
     css`
@@ -40,4 +41,4 @@ export class QuipuBudgetMeter extends QuipuElement {
   }
 }
 
-define("quipu-budget-meter", QuipuBudgetMeter);
+define("lukasa-budget-meter", LukasaBudgetMeter);

@@ -1,9 +1,9 @@
-/** A page that reaches a Quipu server: with short-lived tokens that its own backend mints. */
-import { Quipu } from "@quipu/client";
+/** A page that reaches a Lukasa server: with short-lived tokens that its own backend mints. */
+import { Lukasa } from "lukasa-client";
 import { type Source, useSource } from "./source.ts";
 
 export interface Connection {
-  /** Where the Quipu server is. */
+  /** Where the Lukasa server is. */
   url: string;
   /**
    * Asked for a token whenever one is needed: the answer of `POST /api/tokens`, or its secret alone. Your
@@ -17,14 +17,14 @@ const EARLY = 60_000;
 /** How long a token is used whose end is not known. */
 const UNKNOWN = 5 * 60_000;
 
-/** Connects every Quipu element of the page. */
+/** Connects every Lukasa element of the page. */
 export function connect(connection: Connection): Source {
-  const source = quipuSource(connection);
+  const source = lukasaSource(connection);
   useSource(source);
   return source;
 }
 
-export function quipuSource({ url, token }: Connection): Source {
+export function lukasaSource({ url, token }: Connection): Source {
   let held: Promise<{ secret: string; until: number }> | undefined;
   const ask = async () => {
     const said = await token();
@@ -51,24 +51,24 @@ export function quipuSource({ url, token }: Connection): Source {
     headers.set("authorization", `Bearer ${await key()}`);
     return fetch(input, { ...init, headers });
   };
-  const quipu = new Quipu({ url, key, fetch: patient });
+  const lukasa = new Lukasa({ url, key, fetch: patient });
   return {
-    list: () => quipu.memories.list({ limit: 200 }).all(),
-    proposals: () => quipu.memories.proposals({ limit: 50 }).all(),
-    save: (content) => quipu.memories.save(content),
-    update: ({ id }, content) => quipu.memories.update(id, content),
-    forget: ({ id }) => quipu.memories.forget(id),
+    list: () => lukasa.memories.list({ limit: 200 }).all(),
+    proposals: () => lukasa.memories.proposals({ limit: 50 }).all(),
+    save: (content) => lukasa.memories.save(content),
+    update: ({ id }, content) => lukasa.memories.update(id, content),
+    forget: ({ id }) => lukasa.memories.forget(id),
     confirm: ({ id, sha256 }, yes = true, words) =>
-      quipu.memories.confirm(id, {
+      lukasa.memories.confirm(id, {
         confirm: yes,
         sha256: yes ? sha256 : undefined,
         edits: words === undefined ? undefined : { content: words },
       }),
-    undo: (operation) => quipu.operations.undo(operation),
-    why: (session, turn) => quipu.sessions.why(session, turn),
+    undo: (operation) => lukasa.operations.undo(operation),
+    why: (session, turn) => lukasa.sessions.why(session, turn),
     watch: (changed, signal) => {
       const listen = async () => {
-        for await (const event of quipu.events({ signal })) changed(event.operation);
+        for await (const event of lukasa.events({ signal })) changed(event.operation);
       };
       // Without events the panel is right when it is opened, and after everything it does itself.
       listen().catch(() => {});

@@ -1,6 +1,7 @@
 /** What all elements share: where they read, what they say, and how they tell the page what happened. */
-import { QuipuError } from "@quipu/client";
+
 import { LitElement, type PropertyDeclarations } from "lit";
+import { LukasaError } from "lukasa-client";
 import { look } from "./look.ts";
 import {
   type Done,
@@ -15,12 +16,12 @@ import { type Words, words } from "./words.ts";
 /** What a page can listen to; all bubble, and cross shadow roots. */
 export type Happening = "saved" | "undone" | "forgotten" | "confirmed";
 
-export interface QuipuEventDetail {
+export interface LukasaEventDetail {
   memory?: Memory | null;
   operation?: string;
 }
 
-export class QuipuElement extends LitElement {
+export class LukasaElement extends LitElement {
   static override styles = [look];
   static override properties: PropertyDeclarations = {
     source: { attribute: false },
@@ -55,14 +56,16 @@ export class QuipuElement extends LitElement {
   }
 
   protected tell(what: Happening, done: Done | undefined): void {
-    const detail: QuipuEventDetail = { memory: done?.memory, operation: operationOf(done) };
-    this.dispatchEvent(new CustomEvent(`quipu-${what}`, { detail, bubbles: true, composed: true }));
+    const detail: LukasaEventDetail = { memory: done?.memory, operation: operationOf(done) };
+    this.dispatchEvent(
+      new CustomEvent(`lukasa-${what}`, { detail, bubbles: true, composed: true }),
+    );
   }
 }
 
 /** Why a write was refused, in the server's words if it gave some. */
 export function reasonOf(error: unknown, words: Words): string {
-  if (!(error instanceof QuipuError)) return words.refused;
+  if (!(error instanceof LukasaError)) return words.refused;
   const fields = error.errors.map((one) => one.detail).join("; ");
   return fields ? `${error.title}: ${fields}` : error.title;
 }

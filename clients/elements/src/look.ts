@@ -6,17 +6,17 @@ import { css } from "lit";
 
 export const look = css`
   :host {
-    --_ink: var(--quipu-ink, light-dark(#26211e, #efebe8));
-    --_muted: var(--quipu-muted, light-dark(#635a54, #b5aca6));
-    --_surface: var(--quipu-surface, light-dark(#fff, #24201e));
-    --_sunken: var(--quipu-sunken, light-dark(#f6f3f0, #1b1816));
-    --_line: var(--quipu-line, light-dark(#e4dfda, #3b3531));
-    --_accent: var(--quipu-accent, light-dark(#a63d22, #f0936f));
-    --_on-accent: var(--quipu-on-accent, light-dark(#fff, #241009));
-    --_bad: var(--quipu-bad, light-dark(#a81f27, #f58d88));
-    --_radius: var(--quipu-radius, 8px);
+    --_ink: var(--lukasa-ink, light-dark(#26211e, #efebe8));
+    --_muted: var(--lukasa-muted, light-dark(#635a54, #b5aca6));
+    --_surface: var(--lukasa-surface, light-dark(#fff, #24201e));
+    --_sunken: var(--lukasa-sunken, light-dark(#f6f3f0, #1b1816));
+    --_line: var(--lukasa-line, light-dark(#e4dfda, #3b3531));
+    --_accent: var(--lukasa-accent, light-dark(#a63d22, #f0936f));
+    --_on-accent: var(--lukasa-on-accent, light-dark(#fff, #241009));
+    --_bad: var(--lukasa-bad, light-dark(#a81f27, #f58d88));
+    --_radius: var(--lukasa-radius, 8px);
     color: var(--_ink);
-    font: var(--quipu-font, inherit);
+    font: var(--lukasa-font, inherit);
     line-height: 1.45;
     display: block;
     overflow-wrap: anywhere;

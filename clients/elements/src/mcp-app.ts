@@ -1,5 +1,5 @@
 /**
- * The panel inside an assistant (an MCP App, `ui://quipu/panel`). It holds no credential and reaches no
+ * The panel inside an assistant (an MCP App, `ui://lukasa/panel`). It holds no credential and reaches no
  * server: every call goes through the assistant, as the tools that its model may call.
  */
 import {
@@ -11,7 +11,7 @@ import {
 import "./memory-panel.ts";
 import { type Done, type Memory, type Source, useSource } from "./source.ts";
 
-const app = new App({ name: "quipu-panel", version: "0.1.0" }, {});
+const app = new App({ name: "lukasa-panel", version: "0.1.0" }, {});
 
 /** Calls a tool of the server, and gives what it answers as data. */
 async function call<T>(name: string, given: Record<string, unknown>): Promise<T> {
@@ -26,7 +26,7 @@ const undoing = document.body.dataset.undoTool;
 const source: Source = {
   list: async () =>
     (await call<{ memories?: Memory[] }>("list_memories", { limit: 100 })).memories ?? [],
-  // A yes to a proposal is the person's own, and an assistant cannot pass it on: it is given in Quipu.
+  // A yes to a proposal is the person's own, and an assistant cannot pass it on: it is given in Lukasa.
   proposals: async () => [],
   save: (content) => call<Done>("save_memory", { content }),
   update: ({ id }, content) => call<Done>("update_memory", { id, content }),
@@ -41,7 +41,7 @@ function dress(context: McpUiHostContext | undefined): void {
   if (context?.locale) document.documentElement.lang = context.locale;
 }
 
-const panel = document.querySelector("quipu-memory-panel");
+const panel = document.querySelector("lukasa-memory-panel");
 app.onhostcontextchanged = (changed) => dress({ ...app.getHostContext(), ...changed });
 // The model has written something meanwhile: what is shown would be out of date.
 app.ontoolresult = () => void panel?.load();

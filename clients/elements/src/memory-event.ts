@@ -1,9 +1,9 @@
-/** `<quipu-memory-event>`: the muted line under a reply, "Memory saved · words · Undo". */
+/** `<lukasa-memory-event>`: the muted line under a reply, "Memory saved · words · Undo". */
 import { html, nothing, type PropertyDeclarations } from "lit";
-import { define, QuipuElement } from "./element.ts";
+import { define, LukasaElement } from "./element.ts";
 import { type Done, operationOf } from "./source.ts";
 
-export class QuipuMemoryEvent extends QuipuElement {
+export class LukasaMemoryEvent extends LukasaElement {
   static override properties: PropertyDeclarations = {
     done: { attribute: false },
     label: { type: String },
@@ -70,4 +70,4 @@ export class QuipuMemoryEvent extends QuipuElement {
   }
 }
 
-define("quipu-memory-event", QuipuMemoryEvent);
+define("lukasa-memory-event", LukasaMemoryEvent);

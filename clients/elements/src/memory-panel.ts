@@ -1,12 +1,12 @@
 /**
- * `<quipu-memory-panel>`: everything that is remembered about the person, what waits for their answer on
+ * `<lukasa-memory-panel>`: everything that is remembered about the person, what waits for their answer on
  * top, rules and context apart. Each thing it does can be undone from the line below.
  */
 import { css, html, nothing, type PropertyDeclarations } from "lit";
 import { repeat } from "lit/directives/repeat.js";
-import { define, QuipuElement, reasonOf } from "./element.ts";
+import { define, LukasaElement, reasonOf } from "./element.ts";
 import { look } from "./look.ts";
-import type { QuipuProposalCard } from "./proposal-card.ts";
+import type { LukasaProposalCard } from "./proposal-card.ts";
 import type { Done, Memory } from "./source.ts";
 import { fill } from "./words.ts";
 import "./memory-event.ts";
@@ -15,7 +15,7 @@ import "./proposal-card.ts";
 type Tab = "hard" | "soft";
 const TABS: Tab[] = ["hard", "soft"];
 
-export class QuipuMemoryPanel extends QuipuElement {
+export class LukasaMemoryPanel extends LukasaElement {
   static override styles = [
     look,
     css`
@@ -160,9 +160,9 @@ export class QuipuMemoryPanel extends QuipuElement {
 
   /** A proposal was answered: it can be taken back below, like everything else. */
   async #answered(event: Event): Promise<void> {
-    this.done = (event.target as QuipuProposalCard).done;
+    this.done = (event.target as LukasaProposalCard).done;
     await this.load();
-    await this.#goOn("quipu-proposal-card");
+    await this.#goOn("lukasa-proposal-card");
   }
 
   async #edit(memory: Memory): Promise<void> {
@@ -185,9 +185,11 @@ export class QuipuMemoryPanel extends QuipuElement {
     const { words } = this;
     return html`<section part="panel" aria-label=${words.title}>
       ${this.waiting.map(
-        (memory) => html`<quipu-proposal-card exportparts="proposal, content, confirm, edit, reject"
+        (
+          memory,
+        ) => html`<lukasa-proposal-card exportparts="proposal, content, confirm, edit, reject"
           .source=${this.source} .strings=${this.strings} .memory=${memory}
-          @quipu-confirmed=${this.#answered} @quipu-forgotten=${this.#answered}></quipu-proposal-card>`,
+          @lukasa-confirmed=${this.#answered} @lukasa-forgotten=${this.#answered}></lukasa-proposal-card>`,
       )}
       <div part="add" class="row">
         <input class="grow" part="input" dir="auto" autocomplete="off"
@@ -201,8 +203,8 @@ export class QuipuMemoryPanel extends QuipuElement {
       ${this.#tabs()}
       <div id="list" role=${this.#split() ? "tabpanel" : "group"}
         aria-label=${this.#split() ? words[this.#open] : words.title}>${this.#list()}</div>
-      <quipu-memory-event exportparts="event, undo" .source=${this.source} .strings=${this.strings}
-        .done=${this.done} @quipu-undone=${this.load}></quipu-memory-event>
+      <lukasa-memory-event exportparts="event, undo" .source=${this.source} .strings=${this.strings}
+        .done=${this.done} @lukasa-undone=${this.load}></lukasa-memory-event>
     </section>`;
   }
 
@@ -293,4 +295,4 @@ export class QuipuMemoryPanel extends QuipuElement {
   }
 }
 
-define("quipu-memory-panel", QuipuMemoryPanel);
+define("lukasa-memory-panel", LukasaMemoryPanel);

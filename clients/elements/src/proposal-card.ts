@@ -1,9 +1,9 @@
-/** `<quipu-proposal-card>`: something inferred, why, and the person's answer: yes, in other words, or no. */
+/** `<lukasa-proposal-card>`: something inferred, why, and the person's answer: yes, in other words, or no. */
 import { html, nothing, type PropertyDeclarations } from "lit";
-import { define, QuipuElement, reasonOf } from "./element.ts";
+import { define, LukasaElement, reasonOf } from "./element.ts";
 import type { Done, Memory } from "./source.ts";
 
-export class QuipuProposalCard extends QuipuElement {
+export class LukasaProposalCard extends LukasaElement {
   static override properties: PropertyDeclarations = {
     memory: { attribute: false },
     editing: { state: true },
@@ -100,4 +100,4 @@ export class QuipuProposalCard extends QuipuElement {
   }
 }
 
-define("quipu-proposal-card", QuipuProposalCard);
+define("lukasa-proposal-card", LukasaProposalCard);

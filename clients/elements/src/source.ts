@@ -1,8 +1,8 @@
 /**
- * Where the elements read and write: a Quipu server that a page reaches with a person's token, or the
+ * Where the elements read and write: a Lukasa server that a page reaches with a person's token, or the
  * assistant that shows the panel inside a chat. The elements know neither.
  */
-import type { MemoryEvent, MemoryView, OperationView, WhyView, Written } from "@quipu/client";
+import type { MemoryEvent, MemoryView, OperationView, WhyView, Written } from "lukasa-client";
 
 /** A memory as far as the elements show it. */
 export type Memory = Pick<MemoryView, "id" | "content" | "status"> & Partial<MemoryView>;

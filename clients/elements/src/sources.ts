@@ -1,11 +1,12 @@
-/** `<quipu-sources session turn>`: the memories behind an answer, those it used first. */
-import type { GroundsView } from "@quipu/client";
+/** `<lukasa-sources session turn>`: the memories behind an answer, those it used first. */
+
 import { html, nothing, type PropertyDeclarations } from "lit";
-import { define, QuipuElement, reasonOf } from "./element.ts";
+import type { GroundsView } from "lukasa-client";
+import { define, LukasaElement, reasonOf } from "./element.ts";
 import type { Done } from "./source.ts";
 import "./memory-event.ts";
 
-export class QuipuSources extends QuipuElement {
+export class LukasaSources extends LukasaElement {
   static override properties: PropertyDeclarations = {
     session: { type: String },
     turn: { type: Number },
@@ -80,10 +81,10 @@ export class QuipuSources extends QuipuElement {
         )}
       </ul>
       ${this.refused ? html`<p role="alert" class="problem">${this.refused}</p>` : nothing}
-      <quipu-memory-event .source=${this.source} .strings=${this.strings} .done=${this.done}
-        @quipu-undone=${this.load}></quipu-memory-event>
+      <lukasa-memory-event .source=${this.source} .strings=${this.strings} .done=${this.done}
+        @lukasa-undone=${this.load}></lukasa-memory-event>
     </section>`;
   }
 }
 
-define("quipu-sources", QuipuSources);
+define("lukasa-sources", LukasaSources);

@@ -2,7 +2,7 @@ import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import AxeBuilder from "@axe-core/playwright";
 import { test as base, expect, type Page } from "@playwright/test";
-import { type Host, host, QUIPU, quipuFor, userThemselves } from "./host.ts";
+import { type Host, host, LUKASA, lukasaFor, userThemselves } from "./host.ts";
 
 const test = base.extend<{ user: string; visit: (body: string, script?: string) => Promise<Host> }>(
   {
@@ -34,16 +34,16 @@ async function axe(page: Page): Promise<void> {
 }
 
 async function picture(page: Page, name: string): Promise<void> {
-  const folder = process.env.QUIPU_SCREENS;
+  const folder = process.env.LUKASA_SCREENS;
   if (!folder) return;
   mkdirSync(folder, { recursive: true });
   await page.screenshot({ path: join(folder, `${name}.png`) });
 }
 
-const PANEL = "<quipu-memory-panel></quipu-memory-panel>";
+const PANEL = "<lukasa-memory-panel></lukasa-memory-panel>";
 /** Writes down what a page hears. */
 const HEAR = `for (const what of ["saved", "undone", "forgotten", "confirmed"]) {
-  addEventListener("quipu-" + what, ({ detail }) =>
+  addEventListener("lukasa-" + what, ({ detail }) =>
     (window.heard ??= []).push([what, detail.memory?.content, typeof detail.operation]));
 }`;
 const heard = (page: Page) => page.evaluate("window.heard ?? []") as Promise<unknown[]>;
@@ -53,9 +53,9 @@ test("the panel shows, adds, changes and forgets on another origin, and takes it
   user,
   visit,
 }) => {
-  const quipu = await userThemselves(user);
-  await quipu.memories.save("Prefers window seats on long flights");
-  await quipu.memories.save({
+  const lukasa = await userThemselves(user);
+  await lukasa.memories.save("Prefers window seats on long flights");
+  await lukasa.memories.save({
     content: "Never suggest dishes with peanuts",
     force: "hard",
     domain: "food",
@@ -84,7 +84,7 @@ test("the panel shows, adds, changes and forgets on another origin, and takes it
   await page.getByRole("button", { name: "Undo" }).click();
   await expect(page.getByRole("listitem")).toHaveCount(2);
   await expect(page.getByRole("status")).toContainText("Undone");
-  const all = (await quipu.memories.list().all()).map((one) => one.content).sort();
+  const all = (await lukasa.memories.list().all()).map((one) => one.content).sort();
   expect(all).toEqual([
     "Has a sister called Ana in Porto",
     "Never suggest dishes with peanuts",
@@ -102,7 +102,7 @@ test("the panel shows, adds, changes and forgets on another origin, and takes it
 test("what happens elsewhere shows by itself", async ({ page, user, visit }) => {
   await visit(PANEL);
   await expect(page.getByText("Nothing yet")).toBeVisible();
-  await quipuFor(user).memories.save("Plays the cello");
+  await lukasaFor(user).memories.save("Plays the cello");
   await expect(page.getByText("Plays the cello")).toBeVisible();
 });
 
@@ -111,10 +111,10 @@ test("a proposal waits on top and is answered by the person, in their own words"
   user,
   visit,
 }) => {
-  const quipu = quipuFor(user);
+  const lukasa = lukasaFor(user);
   const proposed = { content: "Prefers trains to planes", reasoning: "Asked for trains twice" };
-  await quipu.memories.propose(proposed);
-  await quipu.memories.propose("Dislikes mornings");
+  await lukasa.memories.propose(proposed);
+  await lukasa.memories.propose("Dislikes mornings");
   await visit(PANEL, HEAR);
   const cards = page.getByRole("article", { name: "May I remember this?" });
   await expect(cards).toHaveCount(2);
@@ -127,7 +127,7 @@ test("a proposal waits on top and is answered by the person, in their own words"
   await expect(page.getByRole("listitem").getByText("Prefers night trains")).toBeVisible();
   await cards.filter({ hasText: "mornings" }).getByRole("button", { name: "No" }).click();
   await expect(cards).toHaveCount(0);
-  const kept = await quipu.memories.list().all();
+  const kept = await lukasa.memories.list().all();
   expect(kept.map((one) => one.content)).toEqual(["Prefers night trains to planes"]);
   expect(kept[0]?.consented_at).toBeTruthy();
   expect(await heard(page)).toHaveLength(2);
@@ -138,9 +138,9 @@ test("an answer to a proposal can be taken back, and the focus goes on", async (
   user,
   visit,
 }) => {
-  const quipu = quipuFor(user);
-  await quipu.memories.propose("Prefers trains to planes");
-  await quipu.memories.propose("Dislikes mornings");
+  const lukasa = lukasaFor(user);
+  await lukasa.memories.propose("Prefers trains to planes");
+  await lukasa.memories.propose("Dislikes mornings");
   await visit(PANEL);
   const cards = page.getByRole("article", { name: "May I remember this?" });
   await cards.filter({ hasText: "mornings" }).getByRole("button", { name: "No" }).focus();
@@ -154,7 +154,7 @@ test("an answer to a proposal can be taken back, and the focus goes on", async (
   await expect(page.getByLabel("Remember something")).toBeFocused();
   await page.getByRole("button", { name: "Undo" }).click();
   await expect(cards).toHaveCount(1);
-  expect(await quipu.memories.list().all()).toEqual([]);
+  expect(await lukasa.memories.list().all()).toEqual([]);
 });
 
 test("what is refused is said, in the server's words, and everything else stays", async ({
@@ -162,7 +162,7 @@ test("what is refused is said, in the server's words, and everything else stays"
   user,
   visit,
 }) => {
-  await quipuFor(user).memories.save("Plays the cello");
+  await lukasaFor(user).memories.save("Plays the cello");
   await visit(PANEL);
   await expect(page.getByText("Plays the cello")).toBeVisible();
   const box = page.getByLabel("Remember something");
@@ -179,9 +179,9 @@ test("what is refused is said, in the server's words, and everything else stays"
 });
 
 test("by keyboard alone nobody loses their place", async ({ page, user, visit }) => {
-  const quipu = quipuFor(user);
+  const lukasa = lukasaFor(user);
   for (const content of ["Plays the cello", "Sings in a choir", "Keeps bees"]) {
-    await quipu.memories.save(content);
+    await lukasa.memories.save(content);
   }
   await visit(PANEL);
   const edit = page.getByRole("button", { name: "Edit: Sings in a choir" });
@@ -220,7 +220,7 @@ test("where there are rules alone, they are what is open; narrow, by day and by 
     key: "diet.peanuts",
     value: "never",
   });
-  await quipuFor(user).memories.propose({
+  await lukasaFor(user).memories.propose({
     content: "Prefers night trains to planes whenever there is one",
     reasoning: "Asked for trains twice",
   });
@@ -246,18 +246,18 @@ test("under a reply: what was saved, what was used, what it cost", async ({
   user,
   visit,
 }) => {
-  const quipu = quipuFor(user);
-  const written = await quipu.memories.save("Prefers window seats on long flights");
-  const context = await quipu.memories.retrieve({ query: "Book me a flight", session_id: "trip" });
-  await quipu.sessions.append("trip", [
+  const lukasa = lukasaFor(user);
+  const written = await lukasa.memories.save("Prefers window seats on long flights");
+  const context = await lukasa.memories.retrieve({ query: "Book me a flight", session_id: "trip" });
+  await lukasa.sessions.append("trip", [
     { role: "user", content: "Book me a flight" },
     { role: "assistant", content: "By the window." },
   ]);
   await visit(
-    `<quipu-memory-event></quipu-memory-event><quipu-budget-meter></quipu-budget-meter>
-     <quipu-sources session="trip" turn="2"></quipu-sources>`,
-    `document.querySelector("quipu-memory-event").done = ${JSON.stringify(written)};
-     document.querySelector("quipu-budget-meter").budget = ${JSON.stringify(context.budget)};
+    `<lukasa-memory-event></lukasa-memory-event><lukasa-budget-meter></lukasa-budget-meter>
+     <lukasa-sources session="trip" turn="2"></lukasa-sources>`,
+    `document.querySelector("lukasa-memory-event").done = ${JSON.stringify(written)};
+     document.querySelector("lukasa-budget-meter").budget = ${JSON.stringify(context.budget)};
      ${HEAR}`,
   );
   await expect(page.getByRole("status").first()).toContainText("Memory saved");
@@ -269,14 +269,14 @@ test("under a reply: what was saved, what was used, what it cost", async ({
   await picture(page, "under-a-reply");
   await page.getByRole("button", { name: "Undo" }).click();
   await expect(page.getByRole("status").first()).toContainText("Undone");
-  expect(await quipu.memories.list().all()).toEqual([]);
+  expect(await lukasa.memories.list().all()).toEqual([]);
   expect(await heard(page)).toHaveLength(1);
 });
 
 test("it takes on the page's colours and words, also at night", async ({ page, user, visit }) => {
-  await quipuFor(user).memories.save("Plays the cello");
+  await lukasaFor(user).memories.save("Plays the cello");
   await visit(
-    `<quipu-memory-panel class="branded"></quipu-memory-panel>`,
+    `<lukasa-memory-panel class="branded"></lukasa-memory-panel>`,
     `say({ forget: "Vergessen", soft: "Zusammenhang" }); document.body.classList.add("night");`,
   );
   await expect(page.getByRole("button", { name: /^Vergessen/ })).toBeVisible();
@@ -293,7 +293,7 @@ test("it takes on the page's colours and words, also at night", async ({ page, u
 
 test("words of an attacker stay words", async ({ page, user, visit }) => {
   const evil = `<img src=x onerror="window.caught=1"><script>window.caught=1</script> javascript:alert(1)`;
-  await quipuFor(user).memories.save(evil);
+  await lukasaFor(user).memories.save(evil);
   await visit(PANEL);
   await expect(page.getByText("<img src=x")).toBeVisible();
   expect(await page.evaluate("window.caught")).toBeUndefined();
@@ -304,22 +304,22 @@ test("a token that was minted for another page opens nothing here", async ({
   user,
   visit,
 }) => {
-  await quipuFor(user).memories.save("Plays the cello");
+  await lukasaFor(user).memories.save("Plays the cello");
   const { mintFor } = await visit("<p>not yet</p>");
   mintFor("https://elsewhere.example");
-  await page.evaluate(() => document.body.append(document.createElement("quipu-memory-panel")));
+  await page.evaluate(() => document.body.append(document.createElement("lukasa-memory-panel")));
   await expect(page.getByText("does not answer just now")).toBeVisible();
   await expect(page.getByText("Plays the cello")).toHaveCount(0);
 });
 
 test("when a token has ended, another is asked for", async ({ page, user, visit }) => {
-  const quipu = quipuFor(user);
-  await quipu.memories.save("Plays the cello");
+  const lukasa = lukasaFor(user);
+  await lukasa.memories.save("Plays the cello");
   const { minted } = await visit(PANEL);
   await expect(page.getByText("Plays the cello")).toBeVisible();
   expect(minted()).toBe(1);
   // Whatever has ended, the next thing somebody does works all the same.
-  await page.route(`${QUIPU}/api/memory`, async (route) => {
+  await page.route(`${LUKASA}/api/memory`, async (route) => {
     if (route.request().method() !== "POST" || minted() > 1) return route.continue();
     return route.fulfill({ status: 401, headers: { "access-control-allow-origin": "*" } });
   });

@@ -6,9 +6,9 @@ import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { Quipu } from "@quipu/client";
+import { Lukasa } from "lukasa-client";
 
-export const QUIPU = process.env.CONSOLE_KEYS_URL ?? "";
+export const LUKASA = process.env.CONSOLE_KEYS_URL ?? "";
 const key = process.env.CONSOLE_ADMIN_KEY ?? "";
 
 export interface Host {
@@ -20,12 +20,12 @@ export interface Host {
   close: () => void;
 }
 
-export const quipuFor = (user: string) => new Quipu({ url: QUIPU, key, user });
+export const lukasaFor = (user: string) => new Lukasa({ url: LUKASA, key, user });
 
 /** The user themselves, by a token of their own: an application's key cannot state a rule for them. */
-export async function userThemselves(user: string): Promise<Quipu> {
-  const { secret } = await quipuFor(user).keys.mintToken({ user });
-  return new Quipu({ url: QUIPU, key: secret });
+export async function userThemselves(user: string): Promise<Lukasa> {
+  const { secret } = await lukasaFor(user).keys.mintToken({ user });
+  return new Lukasa({ url: LUKASA, key: secret });
 }
 
 const PAGE = (body: string) => `<!doctype html><html lang="en"><head><meta charset="utf-8">
@@ -35,34 +35,34 @@ const PAGE = (body: string) => `<!doctype html><html lang="en"><head><meta chars
 
 const STYLE = `body { font: 15px/1.5 system-ui, sans-serif; margin: 2rem auto; max-width: 34rem; padding: 0 1rem; }
 .night { color-scheme: dark; background: #16130f; color: #efebe8; }
-.branded { --quipu-accent: rgb(0, 90, 60); } .branded::part(memory) { font-weight: 700; }`;
+.branded { --lukasa-accent: rgb(0, 90, 60); } .branded::part(memory) { font-weight: 700; }`;
 
 export async function host(user: string, body: string, script: string): Promise<Host> {
   let minted = 0;
   let bound: string | undefined;
-  const bundle = readFileSync("dist/quipu-elements.js");
+  const bundle = readFileSync("dist/lukasa-elements.js");
   const server = createServer(async (asked, answer) => {
     const { port } = server.address() as AddressInfo;
     const own = `http://127.0.0.1:${port}`;
     const send = (type: string, content: string | Buffer) => {
       answer.writeHead(200, {
         "content-type": type,
-        "content-security-policy": `default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self' ${QUIPU}; base-uri 'none'`,
+        "content-security-policy": `default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self' ${LUKASA}; base-uri 'none'`,
       });
       answer.end(content);
     };
     const path = asked.url ?? "/";
     if (path === "/") return send("text/html", PAGE(body));
     if (path === "/host.css") return send("text/css", STYLE);
-    if (path === "/quipu-elements.js") return send("text/javascript", bundle);
+    if (path === "/lukasa-elements.js") return send("text/javascript", bundle);
     if (path === "/host.js") {
-      const start = `import { connect, say } from "/quipu-elements.js";
-        connect({ url: "${QUIPU}", token: async () => (await fetch("/token")).json() });`;
+      const start = `import { connect, say } from "/lukasa-elements.js";
+        connect({ url: "${LUKASA}", token: async () => (await fetch("/token")).json() });`;
       return send("text/javascript", `${start}\n${script}`);
     }
     if (path === "/token") {
       minted++;
-      const token = await quipuFor(user).keys.mintToken({ user, page: bound ?? own });
+      const token = await lukasaFor(user).keys.mintToken({ user, page: bound ?? own });
       return send("application/json", JSON.stringify(token));
     }
     answer.writeHead(404).end();

@@ -5,7 +5,7 @@ import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { expect, test } from "@playwright/test";
 import { build } from "esbuild";
-import { QUIPU, quipuFor } from "./host.ts";
+import { LUKASA, lukasaFor } from "./host.ts";
 
 const PROTOCOL = "2026-07-28";
 const UI = "io.modelcontextprotocol/ui";
@@ -15,13 +15,13 @@ const user = `app-${Date.now().toString(36)}`;
 
 /** Asks the real server, as the assistant's backend does. */
 async function ask(method: string, params: { name?: string }, can: object): Promise<unknown> {
-  const { secret } = await quipuFor(user).keys.mintToken({ user });
+  const { secret } = await lukasaFor(user).keys.mintToken({ user });
   const meta = {
     "io.modelcontextprotocol/protocolVersion": PROTOCOL,
     "io.modelcontextprotocol/clientInfo": { name: "a test", version: "1.0.0" },
     "io.modelcontextprotocol/clientCapabilities": can,
   };
-  const answer = await fetch(`${QUIPU}/mcp`, {
+  const answer = await fetch(`${LUKASA}/mcp`, {
     method: "POST",
     headers: {
       authorization: `Bearer ${secret}`,
@@ -87,8 +87,8 @@ test("inside an assistant the panel works through tools alone, with no connectio
       wrong.push(message.text());
     }
   });
-  const quipu = quipuFor(user);
-  await quipu.memories.save("Prefers window seats on long flights");
+  const lukasa = lukasaFor(user);
+  await lukasa.memories.save("Prefers window seats on long flights");
   const { port } = server.address() as AddressInfo;
   await page.goto(`http://127.0.0.1:${port}/`);
   await expect(page).toHaveTitle("initialized");
@@ -97,7 +97,7 @@ test("inside an assistant the panel works through tools alone, with no connectio
   await panel.getByLabel("Remember something").fill("Has a sister called Ana");
   await panel.getByRole("button", { name: "Save" }).click();
   await expect(panel.getByRole("listitem").getByText("Has a sister called Ana")).toBeVisible();
-  const [saved] = await quipu.memories.list({ search: "sister" }).all();
+  const [saved] = await lukasa.memories.list({ search: "sister" }).all();
   // What comes through an assistant counts as the assistant's words, whoever pressed the button.
   expect(saved?.origin).not.toBe("user_said");
   await panel.getByRole("button", { name: /^Forget: Prefers/ }).click();
@@ -105,12 +105,12 @@ test("inside an assistant the panel works through tools alone, with no connectio
   await expect(panel.getByRole("listitem")).toHaveCount(1);
   await panel.getByRole("button", { name: "Undo" }).click();
   await expect(panel.getByRole("listitem")).toHaveCount(2);
-  expect(await quipu.memories.list({ search: "window" }).all()).toHaveLength(1);
+  expect(await lukasa.memories.list({ search: "window" }).all()).toHaveLength(1);
   // As high as what is in it, and dressed as the host is.
   const height = Number(await page.locator("iframe").getAttribute("height"));
   expect(height).toBeGreaterThan(80);
   await expect(panel.locator("html")).toHaveAttribute("data-theme", "dark");
-  const folder = process.env.QUIPU_SCREENS;
+  const folder = process.env.LUKASA_SCREENS;
   if (folder) {
     mkdirSync(folder, { recursive: true });
     await page.screenshot({ path: join(folder, "mcp-app.png") });

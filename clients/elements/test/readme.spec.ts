@@ -5,7 +5,7 @@ import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { expect, test } from "@playwright/test";
-import { QUIPU, quipuFor } from "./host.ts";
+import { LUKASA, lukasaFor } from "./host.ts";
 
 /** The first block of a language in the README, as it stands there. */
 function block(language: string): string {
@@ -24,22 +24,22 @@ async function freePort(): Promise<number> {
 }
 
 test("the README's page works, word for word", async ({ page }) => {
-  const folder = mkdtempSync(join(tmpdir(), "quipu-readme-"));
+  const folder = mkdtempSync(join(tmpdir(), "lukasa-readme-"));
   writeFileSync(join(folder, "server.ts"), block("ts"));
   writeFileSync(join(folder, "index.html"), block("html"));
   writeFileSync(join(folder, "page.js"), block("js"));
   writeFileSync(join(folder, "package.json"), '{ "type": "module" }');
-  mkdirSync(join(folder, "node_modules", "@quipu"), { recursive: true });
-  symlinkSync(resolve("../typescript"), join(folder, "node_modules/@quipu/client"));
-  symlinkSync(resolve("."), join(folder, "node_modules/@quipu/elements"));
+  mkdirSync(join(folder, "node_modules", "@lukasa"), { recursive: true });
+  symlinkSync(resolve("../typescript"), join(folder, "node_modules/lukasa-client"));
+  symlinkSync(resolve("."), join(folder, "node_modules/lukasa-elements"));
   const port = await freePort();
   const server = spawn(process.execPath, ["--no-warnings", "server.ts"], {
     cwd: folder,
     env: {
       ...process.env,
       PORT: String(port),
-      QUIPU_URL: QUIPU,
-      QUIPU_KEY: process.env.CONSOLE_ADMIN_KEY,
+      LUKASA_URL: LUKASA,
+      LUKASA_KEY: process.env.CONSOLE_ADMIN_KEY,
     },
     stdio: ["ignore", "pipe", "inherit"],
   });
@@ -47,7 +47,7 @@ test("the README's page works, word for word", async ({ page }) => {
     const [said] = await once(server.stdout, "data");
     expect(String(said)).toContain(`open http://127.0.0.1:${port}`);
     const content = `Plays the cello since ${Date.now()}`;
-    await quipuFor("alice").memories.save(content);
+    await lukasaFor("alice").memories.save(content);
     const told = page.waitForEvent("console", (message) => message.text().includes("forgotten:"));
     await page.goto(`http://127.0.0.1:${port}`);
     await expect(page.getByText(content)).toBeVisible();

@@ -18,13 +18,13 @@ from typing import Any
 import psycopg
 import pytest
 
-from quipu import AsyncQuipu, Quipu
+from lukasa import AsyncLukasa, Lukasa
 
 Json = dict[str, Any]
 
 
 def binary() -> str:
-    return os.environ["QUIPU_BIN"]
+    return os.environ["LUKASA_BIN"]
 
 
 @contextlib.contextmanager
@@ -54,7 +54,7 @@ def served(database: str, folder: Path, *more: str) -> Iterator[str]:
 def database() -> Iterator[str]:
     """A database for this run alone."""
     admin = os.environ["DATABASE_URL"]
-    name = f"quipu_python_{uuid.uuid4().hex[:12]}"
+    name = f"lukasa_python_{uuid.uuid4().hex[:12]}"
     with psycopg.connect(admin, autocommit=True) as connection:
         connection.execute(f'create database "{name}"'.encode())
     try:
@@ -105,14 +105,14 @@ def user() -> str:
 
 
 @pytest.fixture
-def client(guarded: str, backend_key: str, user: str) -> Iterator[Quipu]:
-    with Quipu(guarded, backend_key, user) as client:
+def client(guarded: str, backend_key: str, user: str) -> Iterator[Lukasa]:
+    with Lukasa(guarded, backend_key, user) as client:
         yield client
 
 
 @pytest.fixture
-async def aclient(guarded: str, backend_key: str, user: str) -> AsyncIterator[AsyncQuipu]:
-    async with AsyncQuipu(guarded, backend_key, user) as client:
+async def aclient(guarded: str, backend_key: str, user: str) -> AsyncIterator[AsyncLukasa]:
+    async with AsyncLukasa(guarded, backend_key, user) as client:
         yield client
 
 

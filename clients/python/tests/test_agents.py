@@ -8,8 +8,8 @@ import pytest
 from agents import Agent, OpenAIResponsesModel, Runner, Session, TResponseInputItem, function_tool
 from openai import AsyncOpenAI
 
-from quipu import AsyncQuipu
-from quipu.agents import QuipuSession
+from lukasa import AsyncLukasa
+from lukasa.agents import LukasaSession
 
 from .conftest import Model, openai_says, openai_text
 
@@ -18,8 +18,8 @@ def items(*given: dict[str, Any]) -> list[TResponseInputItem]:
     return cast("list[TResponseInputItem]", list(given))
 
 
-async def test_items_come_back_in_order(aclient: AsyncQuipu) -> None:
-    session = QuipuSession("s", aclient)
+async def test_items_come_back_in_order(aclient: AsyncLukasa) -> None:
+    session = LukasaSession("s", aclient)
     assert isinstance(session, Session)
     assert await session.get_items() == []
     assert await session.pop_item() is None
@@ -61,14 +61,14 @@ def agent(model: Model, monkeypatch: pytest.MonkeyPatch) -> Agent[Any]:
     return Agent(name="Test", model=OpenAIResponsesModel("scripted", service), tools=[weather])
 
 
-async def test_a_runner_speaks_through_it(agent: Agent[Any], model: Model, aclient: AsyncQuipu) -> None:
+async def test_a_runner_speaks_through_it(agent: Agent[Any], model: Model, aclient: AsyncLukasa) -> None:
     call = {"type": "function_call", "id": "fc_1", "call_id": "c1", "name": "weather", "status": "completed"}
     model.says(
         openai_says({**call, "arguments": '{"city": "Lisbon"}'}),
         openai_says(openai_text("It is sunny in Lisbon.")),
         openai_says(openai_text("You asked about Lisbon.")),
     )
-    session = QuipuSession("chat", aclient)
+    session = LukasaSession("chat", aclient)
     first = await Runner.run(agent, "How is the weather in Lisbon?", session=session)
     assert first.final_output == "It is sunny in Lisbon."
     second = await Runner.run(agent, "Which city did I ask about?", session=session)

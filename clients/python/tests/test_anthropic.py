@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from anthropic import Anthropic, AsyncAnthropic
 
-from quipu import AsyncQuipu, Quipu
-from quipu.anthropic import AsyncQuipuMemoryTool, QuipuMemoryTool
+from lukasa import AsyncLukasa, Lukasa
+from lukasa.anthropic import AsyncLukasaMemoryTool, LukasaMemoryTool
 
 from .conftest import Model, claude_says, claude_uses
 
 
-def test_the_tool_runner_reads_and_writes(model: Model, client: Quipu) -> None:
+def test_the_tool_runner_reads_and_writes(model: Model, client: Lukasa) -> None:
     client.save("Prefers tea")
     model.says(
         claude_says(claude_uses(command="view", path="/memories")),
@@ -28,7 +28,7 @@ def test_the_tool_runner_reads_and_writes(model: Model, client: Quipu) -> None:
         model="scripted",
         max_tokens=100,
         messages=[{"role": "user", "content": "I switched to coffee."}],
-        tools=[QuipuMemoryTool(client)],
+        tools=[LukasaMemoryTool(client)],
     )
     final = runner.until_done()
     assert final.content[0].type == "text" and final.content[0].text == "Done."
@@ -42,7 +42,7 @@ def test_the_tool_runner_reads_and_writes(model: Model, client: Quipu) -> None:
     assert [memory.content for memory in client.list()] == ["Prefers tea"]
 
 
-async def test_the_same_with_await(model: Model, aclient: AsyncQuipu) -> None:
+async def test_the_same_with_await(model: Model, aclient: AsyncLukasa) -> None:
     model.says(
         claude_says(claude_uses(command="create", path="/memories/domains/travel.md", file_text="- Plays the flute\n")),
         claude_says({"type": "text", "text": "Done."}),
@@ -52,14 +52,14 @@ async def test_the_same_with_await(model: Model, aclient: AsyncQuipu) -> None:
         model="scripted",
         max_tokens=100,
         messages=[{"role": "user", "content": "I play the flute."}],
-        tools=[AsyncQuipuMemoryTool(aclient)],
+        tools=[AsyncLukasaMemoryTool(aclient)],
     )
     await runner.until_done()
     assert [memory.content async for memory in aclient.list()] == ["Plays the flute"]
 
 
-def test_every_command_is_carried_out(client: Quipu) -> None:
-    tool = QuipuMemoryTool(client)
+def test_every_command_is_carried_out(client: Lukasa) -> None:
+    tool = LukasaMemoryTool(client)
     path = "/memories/domains/travel.md"
     tool.call({"command": "create", "path": path, "file_text": "- One\n"})
     tool.call({"command": "insert", "path": path, "insert_line": 1, "insert_text": "- Two\n"})

@@ -9,10 +9,10 @@ from io import BytesIO
 
 import pytest
 
-from quipu import ApiError, AsyncQuipu, Conflict, NotAllowed, NotFound, Quipu, Unreachable, calls
+from lukasa import ApiError, AsyncLukasa, Conflict, NotAllowed, NotFound, Lukasa, Unreachable, calls
 
 
-def test_a_memory_is_saved_changed_and_taken_back(client: Quipu) -> None:
+def test_a_memory_is_saved_changed_and_taken_back(client: Lukasa) -> None:
     saved = client.save("Prefers window seats", domain="travel", tags=["flights"], importance=0.8)
     assert saved.memory is not None
     memory = saved.memory
@@ -51,7 +51,7 @@ def test_a_memory_is_saved_changed_and_taken_back(client: Quipu) -> None:
     assert gone.value.code == "memory_not_found"
 
 
-def test_lists_go_on_by_themselves(client: Quipu) -> None:
+def test_lists_go_on_by_themselves(client: Lukasa) -> None:
     for number in range(7):
         client.save(f"Fact number {number}")
     assert len(list(client.list(limit=3))) == 7
@@ -61,7 +61,7 @@ def test_lists_go_on_by_themselves(client: Quipu) -> None:
     assert client.undo(newest).event.type == "memory.undone"
 
 
-def test_what_bears_on_a_message_is_found(client: Quipu) -> None:
+def test_what_bears_on_a_message_is_found(client: Lukasa) -> None:
     client.save("Is allergic to peanuts")
     client.save("Drives a red car")
     found = client.recall("peanuts", limit=1)
@@ -75,7 +75,7 @@ def test_what_bears_on_a_message_is_found(client: Quipu) -> None:
     assert second.frozen
 
 
-def test_a_chat_is_kept(client: Quipu) -> None:
+def test_a_chat_is_kept(client: Lukasa) -> None:
     said = client.append("chat-1", [{"role": "user", "content": "I moved to Lisbon."}])
     client.append("chat-1", [{"role": "assistant", "content": "How nice!", "at": datetime.now(timezone.utc)}])
     assert [turn.content for turn in client.turns("chat-1", limit=1)] == ["I moved to Lisbon.", "How nice!"]
@@ -88,7 +88,7 @@ def test_a_chat_is_kept(client: Quipu) -> None:
     assert client.restore_session("chat-1").trashed_at is None
 
 
-def test_memories_are_linked_proposed_and_exported(client: Quipu) -> None:
+def test_memories_are_linked_proposed_and_exported(client: Lukasa) -> None:
     one, other = client.save("Has a dog").memory, client.save("Walks every morning").memory
     assert one and other
     client.link(one.id, other.id, "explains")
@@ -103,7 +103,7 @@ def test_memories_are_linked_proposed_and_exported(client: Quipu) -> None:
     assert client.send(calls.healthz()).status == "ok"
 
 
-async def test_the_same_with_await(aclient: AsyncQuipu) -> None:
+async def test_the_same_with_await(aclient: AsyncLukasa) -> None:
     saved = await aclient.save("Prefers tea")
     assert saved.memory is not None
     await aclient.save("Sleeps late")
@@ -114,7 +114,7 @@ async def test_the_same_with_await(aclient: AsyncQuipu) -> None:
         await aclient.update(saved.memory.id, content="Prefers coffee")
 
 
-def test_users_are_kept_apart(client: Quipu, guarded: str, make_key: Callable[..., str]) -> None:
+def test_users_are_kept_apart(client: Lukasa, guarded: str, make_key: Callable[..., str]) -> None:
     memory = client.save("A secret").memory
     assert memory is not None
     other = client.about("Zoë Ångström")
@@ -124,17 +124,17 @@ def test_users_are_kept_apart(client: Quipu, guarded: str, make_key: Callable[..
     assert (missing.value.status, missing.value.code) == (404, "memory_not_found")
     assert (missing.value.request_id or "").startswith("req_")
     assert missing.value.title == "There is no such memory"
-    with Quipu(guarded, make_key("--user", "somebody")) as bound:
+    with Lukasa(guarded, make_key("--user", "somebody")) as bound:
         bound.save("Mine")
         with pytest.raises(NotAllowed) as wrong:
             bound.about("somebody else").save("Theirs")
         assert wrong.value.code == "wrong_user"
-    with Quipu(guarded, "qp_live_nonsense") as nobody, pytest.raises(NotAllowed) as unknown:
+    with Lukasa(guarded, "lk_live_nonsense") as nobody, pytest.raises(NotAllowed) as unknown:
         nobody.save("Anything")
     assert unknown.value.code == "unauthenticated"
 
 
-def test_a_refusal_says_what_is_wrong(client: Quipu) -> None:
+def test_a_refusal_says_what_is_wrong(client: Lukasa) -> None:
     with pytest.raises(ApiError) as invalid:
         client.save("", importance=7.0)
     assert invalid.value.code == "invalid_request"
@@ -156,5 +156,5 @@ def test_a_refusal_says_what_is_wrong(client: Quipu) -> None:
 
 
 def test_a_server_that_is_not_there_is_said_to_be_unreachable() -> None:
-    with Quipu("http://127.0.0.1:9", retries=0) as client, pytest.raises(Unreachable, match=r"127\.0\.0\.1:9"):
+    with Lukasa("http://127.0.0.1:9", retries=0) as client, pytest.raises(Unreachable, match=r"127\.0\.0\.1:9"):
         client.save("Anything")

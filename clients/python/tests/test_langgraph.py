@@ -9,16 +9,16 @@ from langgraph.graph import END, START, StateGraph
 from langgraph.runtime import Runtime
 from langgraph.store.base import BaseStore, GetOp, Op, PutOp, SearchOp
 
-from quipu import Quipu
-from quipu.langgraph import QuipuStore, tag
+from lukasa import Lukasa
+from lukasa.langgraph import LukasaStore, tag
 
 
 @pytest.fixture
-def store(client: Quipu) -> QuipuStore:
-    return QuipuStore(client)
+def store(client: Lukasa) -> LukasaStore:
+    return LukasaStore(client)
 
 
-def test_items_are_kept_as_they_are(store: QuipuStore) -> None:
+def test_items_are_kept_as_they_are(store: LukasaStore) -> None:
     value = {"text": "I love pizza", "stars": 5, "nested": {"a": [1, None, "ü"]}}
     store.put(("memories", "Alice"), "k1", value)
     found = store.get(("memories", "Alice"), "k1")
@@ -37,7 +37,7 @@ def test_items_are_kept_as_they_are(store: QuipuStore) -> None:
     assert store.get(("memories", "Alice"), "k1") is not None
 
 
-def test_equal_words_in_two_places_are_two_items(store: QuipuStore, client: Quipu) -> None:
+def test_equal_words_in_two_places_are_two_items(store: LukasaStore, client: Lukasa) -> None:
     client.save("Likes tea")
     for place in ("a", "b"):
         store.put((place,), "k", {"text": "Likes tea", "place": place})
@@ -47,7 +47,7 @@ def test_equal_words_in_two_places_are_two_items(store: QuipuStore, client: Quip
     assert len(list(client.list())) == 3
 
 
-def test_items_are_searched_and_filtered(store: QuipuStore) -> None:
+def test_items_are_searched_and_filtered(store: LukasaStore) -> None:
     for number in range(4):
         store.put(("docs", f"n{number % 2}"), f"k{number}", {"text": f"Report number {number}", "score": number})
     store.put(("other",), "k", {"text": "Report of another sort"})
@@ -62,7 +62,7 @@ def test_items_are_searched_and_filtered(store: QuipuStore) -> None:
     assert all(one.namespace[0] == "docs" for one in best)
 
 
-def test_namespaces_are_listed(store: QuipuStore) -> None:
+def test_namespaces_are_listed(store: LukasaStore) -> None:
     for place in (("a", "b", "c"), ("a", "b", "d"), ("a", "x"), ("z", "c")):
         store.put(place, "k", {"text": "/".join(place)})
     assert store.list_namespaces() == [("a", "b", "c"), ("a", "b", "d"), ("a", "x"), ("z", "c")]
@@ -73,7 +73,7 @@ def test_namespaces_are_listed(store: QuipuStore) -> None:
     assert store.list_namespaces(limit=1, offset=1) == [("a", "b", "d")]
 
 
-async def test_a_batch_keeps_its_order(store: QuipuStore) -> None:
+async def test_a_batch_keeps_its_order(store: LukasaStore) -> None:
     ops: list[Op] = [
         PutOp(("a",), "k", {"text": "One"}),
         GetOp(("a",), "k"),
@@ -87,7 +87,7 @@ async def test_a_batch_keeps_its_order(store: QuipuStore) -> None:
     assert len(found) == 1  # type: ignore[arg-type]
 
 
-def test_its_person_reads_and_corrects_it(store: QuipuStore, client: Quipu) -> None:
+def test_its_person_reads_and_corrects_it(store: LukasaStore, client: Lukasa) -> None:
     store.put(("memories",), "k", {"text": "Lives in Porto", "stars": 1})
     memory = next(client.list())
     assert memory.content == "Lives in Porto"
@@ -100,8 +100,8 @@ def test_its_person_reads_and_corrects_it(store: QuipuStore, client: Quipu) -> N
     assert store.get(("memories",), "k") is not None
 
 
-def test_an_element_of_the_namespace_can_name_the_user(client: Quipu, user: str) -> None:
-    store = QuipuStore(client, user_at=1)
+def test_an_element_of_the_namespace_can_name_the_user(client: Lukasa, user: str) -> None:
+    store = LukasaStore(client, user_at=1)
     for name in ("ann", "ben"):
         store.put(("memories", f"{user}-{name}"), "k", {"text": f"This is {name}"})
     assert [memory.content for memory in client.about(f"{user}-ann").list()] == ["This is ann"]
@@ -111,7 +111,7 @@ def test_an_element_of_the_namespace_can_name_the_user(client: Quipu, user: str)
         store.search(("memories",))
 
 
-def test_what_does_not_fit_is_refused(store: QuipuStore) -> None:
+def test_what_does_not_fit_is_refused(store: LukasaStore) -> None:
     with pytest.raises(ValueError, match="20000"):
         store.put(("a",), "k", {"text": "x" * 20_000})
     long = {"text": "word " * 1000}
@@ -127,7 +127,7 @@ class State(TypedDict):
     answer: str
 
 
-def test_a_graph_remembers(store: QuipuStore) -> None:
+def test_a_graph_remembers(store: LukasaStore) -> None:
     assert isinstance(store, BaseStore)
 
     def remember(state: State, runtime: Runtime[Any]) -> dict[str, str]:

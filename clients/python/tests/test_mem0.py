@@ -1,4 +1,4 @@
-"""mem0's own client against Quipu, in a script in which only the URL is another."""
+"""mem0's own client against Lukasa, in a script in which only the URL is another."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from quipu import Quipu
+from lukasa import Lukasa
 
 SCRIPT = Path(__file__).with_name("mem0_script.py")
 
@@ -25,7 +25,7 @@ def run(environment: dict[str, str], user: str) -> subprocess.CompletedProcess[s
     return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=120)
 
 
-def test_a_script_for_mem0_works(environment: dict[str, str], user: str, client: Quipu) -> None:
+def test_a_script_for_mem0_works(environment: dict[str, str], user: str, client: Lukasa) -> None:
     done = run(environment, user)
     assert done.returncode == 0, done.stderr
     assert done.stdout.strip() == "the script is done"
@@ -37,6 +37,6 @@ def test_a_script_for_mem0_works(environment: dict[str, str], user: str, client:
 
 
 def test_a_wrong_key_is_said_to_be_wrong(environment: dict[str, str], user: str) -> None:
-    done = run({**environment, "MEM0_API_KEY": "qp_live_nonsense"}, user)
+    done = run({**environment, "MEM0_API_KEY": "lk_live_nonsense"}, user)
     assert done.returncode != 0
-    assert "qp_live_" in done.stderr and "Bearer" in done.stderr
+    assert "lk_live_" in done.stderr and "Bearer" in done.stderr

@@ -29,10 +29,10 @@ def test_a_block_runs(block: str, local: str, user: str, model: Model, tmp_path:
         model.says(openai_says(openai_text("Hello again.")))
     services = {"OPENAI_BASE_URL": f"{model.url}/v1", "ANTHROPIC_BASE_URL": model.url}
     keys = {"OPENAI_API_KEY": "none", "ANTHROPIC_API_KEY": "none", "OPENAI_AGENTS_DISABLE_TRACING": "1"}
-    environment = {**os.environ, **services, **keys, "QUIPU_URL": local, "QUIPU_USER": user}
+    environment = {**os.environ, **services, **keys, "LUKASA_URL": local, "LUKASA_USER": user}
     script = tmp_path / "block.py"
     script.write_text(block)
-    command = [sys.executable, "-W", "error:::quipu", str(script)]
+    command = [sys.executable, "-W", "error:::lukasa", str(script)]
     done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, done.stderr
     # What a comment after `print(...)` says is what is printed.

@@ -7,8 +7,8 @@ from collections.abc import Callable
 import httpx
 import pytest
 
-from quipu import AsyncQuipu, NotFound, Quipu, Unavailable, Unreachable, _async, _sync, calls
-from quipu._call import LONGEST, Call, seconds
+from lukasa import AsyncLukasa, NotFound, Lukasa, Unavailable, Unreachable, _async, _sync, calls
+from lukasa._call import LONGEST, Call, seconds
 
 SAVED = {"memory": None, "event": {"type": "memory.saved", "memory_ids": []}, "message": "Saved"}
 Answer = Callable[[], httpx.Response]
@@ -49,8 +49,8 @@ def pauses(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     return waited
 
 
-def over(wire: Wire, retries: int = 3) -> Quipu:
-    return Quipu("http://quipu", user="alice", retries=retries, http=httpx.Client(transport=wire))
+def over(wire: Wire, retries: int = 3) -> Lukasa:
+    return Lukasa("http://lukasa", user="alice", retries=retries, http=httpx.Client(transport=wire))
 
 
 def test_a_write_is_sent_again_under_the_same_key(pauses: list[float]) -> None:
@@ -107,12 +107,12 @@ def test_what_is_refused_is_not_sent_again(pauses: list[float]) -> None:
 
 async def test_the_same_with_await(pauses: list[float]) -> None:
     wire = Wire(fails(httpx.ConnectError), status(201))
-    client = AsyncQuipu("http://quipu/base", "k", "Zoë", http=httpx.AsyncClient(transport=wire))
+    client = AsyncLukasa("http://lukasa/base", "k", "Zoë", http=httpx.AsyncClient(transport=wire))
     assert (await client.save("Likes tea")).message == "Saved"
     sent = wire.sent[1]
-    assert str(sent.url) == "http://quipu/base/api/memory?similar=false"
+    assert str(sent.url) == "http://lukasa/base/api/memory?similar=false"
     assert sent.headers["Authorization"] == "Bearer k"
-    assert dict(sent.headers.raw)[b"X-Quipu-User"] == "Zoë".encode()
+    assert dict(sent.headers.raw)[b"X-Lukasa-User"] == "Zoë".encode()
 
 
 def test_a_pause_has_an_end() -> None:

@@ -5,10 +5,10 @@ import type { FieldError, MemoryView, Problem } from "./openapi.ts";
  * which says what to do next.
  *
  * Besides the server's codes there are three of the client's own, with status 0: `unreachable` (no
- * answer came), `timeout` (none came in time) and `unreadable` (what came is not an answer of Quipu's).
+ * answer came), `timeout` (none came in time) and `unreadable` (what came is not an answer of Lukasa's).
  */
-export class QuipuError extends Error {
-  override readonly name = "QuipuError";
+export class LukasaError extends Error {
+  override readonly name = "LukasaError";
   /** The HTTP status, or 0 if there was no answer. */
   readonly status: number;
   /** The stable word to program against, such as `memory_not_found`. */
@@ -45,22 +45,22 @@ export class QuipuError extends Error {
 }
 
 /** Reads the problem out of an answer, whoever gave it: a proxy in between speaks no problem+json. */
-export async function problemOf(response: Response): Promise<QuipuError> {
-  const requestId = response.headers.get("quipu-request-id") ?? undefined;
+export async function problemOf(response: Response): Promise<LukasaError> {
+  const requestId = response.headers.get("lukasa-request-id") ?? undefined;
   const text = await response.text().catch(() => "");
   try {
     const problem = JSON.parse(text) as Partial<Problem>;
     if (typeof problem.code === "string") {
-      return new QuipuError({ ...problem, code: problem.code }, requestId);
+      return new LukasaError({ ...problem, code: problem.code }, requestId);
     }
   } catch {
-    // It is not JSON, and so not from Quipu; what it says may still help.
+    // It is not JSON, and so not from Lukasa; what it says may still help.
   }
-  return new QuipuError(
+  return new LukasaError(
     {
       code: "unreadable",
-      title: `The answer ${response.status} is not one of Quipu's`,
-      detail: text.slice(0, 200) || "Is the URL that of a Quipu server?",
+      title: `The answer ${response.status} is not one of Lukasa's`,
+      detail: text.slice(0, 200) || "Is the URL that of a Lukasa server?",
       status: response.status,
     },
     requestId,

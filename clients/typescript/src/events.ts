@@ -1,4 +1,4 @@
-import { QuipuError } from "./error.ts";
+import { LukasaError } from "./error.ts";
 import type { OperationView } from "./openapi.ts";
 import { pause, type Transport } from "./transport.ts";
 import type { Options } from "./types.ts";
@@ -76,7 +76,7 @@ export async function* events(
       }
     } catch (error) {
       if (options.signal?.aborted) throw options.signal.reason;
-      if (error instanceof QuipuError && !LATER.has(error.status)) throw error;
+      if (error instanceof LukasaError && !LATER.has(error.status)) throw error;
       failures++;
     } finally {
       options.signal?.removeEventListener("abort", hangUp);

@@ -368,7 +368,7 @@ export interface paths {
     };
     "/api/import": {
         /**
-         * Take memories and chats in: an export of Quipu as a ZIP, or up to 500 items of another program as JSON
+         * Take memories and chats in: an export of Lukasa as a ZIP, or up to 500 items of another program as JSON
          *     lines. Nothing comes in twice, and nothing comes back that was put away since.
          */
         post: operations["import"];
@@ -386,7 +386,7 @@ export interface paths {
     };
     "/api/vault": {
         /**
-         * All of a memory as markdown files, to read, edit and keep; `.quipu/base.jsonl` holds what the lines
+         * All of a memory as markdown files, to read, edit and keep; `.lukasa/base.jsonl` holds what the lines
          *     do not show, so that nothing is lost on the way back.
          */
         get: operations["get_vault"];
@@ -923,7 +923,7 @@ export interface components {
         CreateWebhook: {
             /**
              * @description Where to post to: `https`, on the public internet.
-             * @example https://example.com/quipu
+             * @example https://example.com/lukasa
              */
             url: string;
             /** @description Only these kinds of operation, such as `save` or `erase`; all of them if absent. */
@@ -1524,7 +1524,7 @@ export interface components {
             valid_until?: string | null;
             /**
              * Format: date-time
-             * @description When Quipu held this row.
+             * @description When Lukasa held this row.
              */
             known_from: string;
             /** Format: date-time */
@@ -1666,7 +1666,7 @@ export interface components {
             content: string;
             /** @description A name for exactly these bytes. */
             etag?: string | null;
-            /** @description Marks the fence of this block; text between its marks was put there by Quipu. */
+            /** @description Marks the fence of this block; text between its marks was put there by Lukasa. */
             nonce?: string | null;
             tokens: number;
             citations: components["schemas"]["CitationView"][];
@@ -1986,7 +1986,7 @@ export interface components {
             as_of?: string | null;
             /**
              * Format: date-time
-             * @description What Quipu knew at this instant; now if absent.
+             * @description What Lukasa knew at this instant; now if absent.
              */
             known_at?: string | null;
             /**
@@ -2072,7 +2072,7 @@ export interface components {
             as_of?: string | null;
             /**
              * Format: date-time
-             * @description What Quipu knew at this instant; now if absent.
+             * @description What Lukasa knew at this instant; now if absent.
              */
             known_at?: string | null;
             /**
@@ -2198,7 +2198,7 @@ export interface components {
         SignInLink: {
             /**
              * @description Put it behind the address of this server. It works once.
-             * @example /sign-in#qp_link_...
+             * @example /sign-in#lk_link_...
              */
             href: string;
             user: string;
@@ -2227,7 +2227,7 @@ export interface components {
         SignIns: {
             data: components["schemas"]["SignInEntry"][];
         };
-        /** @description A receipt that `quipu erase --verify` believes without asking a server. */
+        /** @description A receipt that `lukasa erase --verify` believes without asking a server. */
         SignedReceiptView: {
             receipt: components["schemas"]["ErasureReceipt"];
             signature: components["schemas"]["ReceiptSignature"];
@@ -2502,7 +2502,7 @@ export interface components {
         /** @description A person whom memories are about. */
         UserView: {
             /**
-             * @description Your own id for the person, as sent in `X-Quipu-User`.
+             * @description Your own id for the person, as sent in `X-Lukasa-User`.
              * @example alice
              */
             user: string;
@@ -2619,7 +2619,7 @@ export interface components {
         VaultFiles: {
             /**
              * @description Memories stand in `profile.md`, `procedures.md`, `active_context.md`, `proposals.md` and
-             *     `domains/{name}.md`; `.quipu/base.jsonl` is what they were made from. Others are passed over.
+             *     `domains/{name}.md`; `.lukasa/base.jsonl` is what they were made from. Others are passed over.
              */
             files: components["schemas"]["VaultFile"][];
             /**
@@ -2636,7 +2636,7 @@ export interface components {
             conflicts: components["schemas"]["VaultConflict"][];
             problems: components["schemas"]["VaultProblem"][];
             /**
-             * @description Whether this server signed `.quipu/base.jsonl` for this user, and it has not been changed since.
+             * @description Whether this server signed `.lukasa/base.jsonl` for this user, and it has not been changed since.
              *     What comes back from any other is an import.
              */
             base_signed: boolean;
@@ -2665,7 +2665,7 @@ export interface components {
         WebhookView: {
             /** @example whk_01hx3v9d0kf7rtm4q5wz8yb2cd */
             id: string;
-            /** @example https://example.com/quipu */
+            /** @example https://example.com/lukasa */
             url: string;
             /** @description It is told of these kinds of operation; of all if there are none. */
             verbs: string[];
@@ -2925,7 +2925,7 @@ export interface operations {
                 tag?: string;
                 /** @description What held at this instant; now if absent. */
                 as_of?: string;
-                /** @description What Quipu knew at this instant; now if absent. */
+                /** @description What Lukasa knew at this instant; now if absent. */
                 known_at?: string;
                 /** @description Between 1 and 200; 50 if absent. */
                 limit?: number;
@@ -2934,7 +2934,7 @@ export interface operations {
             };
             header?: {
                 /** @description Whose memory it is about, by your own id; needed with a key for the whole tenant. */
-                "X-Quipu-User"?: string;
+                "X-Lukasa-User"?: string;
             };
         };
         responses: {
@@ -2964,7 +2964,7 @@ export interface operations {
             };
             header?: {
                 /** @description Whose memory it is about, by your own id; needed with a key for the whole tenant. */
-                "X-Quipu-User"?: string;
+                "X-Lukasa-User"?: string;
                 /** @description The same key and request again give the same answer. */
                 "Idempotency-Key"?: string;
             };
@@ -3006,7 +3006,7 @@ export interface operations {
         parameters: {
             header?: {
                 /** @description Whose memory it is about, by your own id; needed with a key for the whole tenant. */
-                "X-Quipu-User"?: string;
+                "X-Lukasa-User"?: string;
             };
         };
         requestBody: {
@@ -3037,7 +3037,7 @@ export interface operations {
         parameters: {
             header?: {
                 /** @description Whose memory it is about, by your own id; needed with a key for the whole tenant. */
-                "X-Quipu-User"?: string;
+                "X-Lukasa-User"?: string;
             };
         };
         requestBody: {
@@ -3076,7 +3076,7 @@ export interface operations {
             };
             header?: {
                 /** @description Whose memory it is about, by your own id; needed with a key for the whole tenant. */
-                "X-Quipu-User"?: string;
+                "X-Lukasa-User"?: string;
             };
         };
         responses: {
@@ -3102,7 +3102,7 @@ export interface operations {
         parameters: {
             header?: {
                 /** @description Whose memory it is about, by your own id; needed with a key for the whole tenant. */
-                "X-Quipu-User"?: string;
+                "X-Lukasa-User"?: string;
                 /** @description The same key and request again give the same answer. */
                 "Idempotency-Key"?: string;
             };
@@ -3135,7 +3135,7 @@ export interface operations {
         parameters: {
             header?: {
                 /** @description Whose memory it is about, by your own id; needed with a key for the whole tenant. */
-                "X-Quipu-User"?: string;
+                "X-Lukasa-User"?: string;
             };
         };
         responses: {
@@ -3165,7 +3165,7 @@ export interface operations {
             };
             header?: {
                 /** @description Whose memory it is about, by your own id; needed with a key for the whole tenant. */
-                "X-Quipu-User"?: string;
+                "X-Lukasa-User"?: string;
             };
         };
         responses: {
@@ -3191,7 +3191,7 @@ export interface operations {
         parameters: {
             header?: {
                 /** @description Whose memory it is about, by your own id; needed with a key for the whole tenant. */
-                "X-Quipu-User"?: string;
+                "X-Lukasa-User"?: string;
                 /** @description The same key and request again give the same answer. */
                 "Idempotency-Key"?: string;
             };
@@ -3239,7 +3239,7 @@ export interface operations {
             };
             header?: {
                 /** @description Whose memory it is about, by your own id; needed with a key for the whole tenant. */
-                "X-Quipu-User"?: string;
+                "X-Lukasa-User"?: string;
             };
         };
         responses: {
@@ -3265,7 +3265,7 @@ export interface operations {
         parameters: {
             header?: {
                 /** @description Whose memory it is about, by your own id; needed with a key for the whole tenant. */
-                "X-Quipu-User"?: string;
+                "X-Lukasa-User"?: string;
             };
         };
         responses: {
@@ -3291,7 +3291,7 @@ export interface operations {
         parameters: {
             header?: {
                 /** @description Whose memory it is about, by your own id; needed with a key for the whole tenant. */
-                "X-Quipu-User"?: string;
+                "X-Lukasa-User"?: string;
                 /** @description The same key and request again give the same answer. */
                 "Idempotency-Key"?: string;
                 /** @description The ETag last seen; another version in its place is a 412. */
@@ -3330,7 +3330,7 @@ export interface operations {
         parameters: {
             header?: {
                 /** @description Whose memory it is about, by your own id; needed with a key for the whole tenant. */
-                "X-Quipu-User"?: string;
+                "X-Lukasa-User"?: string;
                 /** @description The same key and request again give the same answer. */
                 "Idempotency-Key"?: string;
             };
@@ -3359,12 +3359,12 @@ export interface operations {
             query?: {
                 /** @description What held at this instant; now if absent. */
                 as_of?: string;
-                /** @description What Quipu knew at this instant; now if absent. */
+                /** @description What Lukasa knew at this instant; now if absent. */
                 known_at?: string;
             };
             header?: {
                 /** @description Whose memory it is about, by your own id; needed with a key for the whole tenant. */
-                "X-Quipu-User"?: string;
+                "X-Lukasa-User"?: string;
             };
             path: {
                 /** @description A memory's id, or text that occurs in exactly one active memory */
@@ -3394,7 +3394,7 @@ export interface operations {
         parameters: {
             header?: {
                 /** @description Whose memory it is about, by your own id; needed with a key for the whole tenant. */
-                "X-Quipu-User"?: string;
+                "X-Lukasa-User"?: string;
                 /** @description The same key and request again give the same answer. */
                 "Idempotency-Key"?: string;
                 /** @description The ETag last seen; another version in its place is a 412. */
@@ -3428,7 +3428,7 @@ export interface operations {
         parameters: {
             header?: {
                 /** @description Whose memory it is about, by your own id; needed with a key for the whole tenant. */
-                "X-Quipu-User"?: string;
+                "X-Lukasa-User"?: string;
                 /** @description The same key and request again give the same answer. */
                 "Idempotency-Key"?: string;
                 /** @description The ETag last seen; another version in its place is a 412. */
@@ -3467,7 +3467,7 @@ export interface operations {
         parameters: {
             header?: {
                 /** @description Whose memory it is about, by your own id; needed with a key for the whole tenant. */
-                "X-Quipu-User"?: string;
+                "X-Lukasa-User"?: string;
             };
             path: {
                 /** @description A memory's id, or text that occurs in exactly one active memory */
@@ -3497,7 +3497,7 @@ export interface operations {
         parameters: {
             header?: {
                 /** @description Whose memory it is about, by your own id; needed with a key for the whole tenant. */
-                "X-Quipu-User"?: string;
+                "X-Lukasa-User"?: string;
                 /** @description The same key and request again give the same answer. */
                 "Idempotency-Key"?: string;
                 /** @description The ETag last seen; another version in its place is a 412. */
@@ -3536,7 +3536,7 @@ export interface operations {
         parameters: {
             header?: {
                 /** @description Whose memory it is about, by your own id; needed with a key for the whole tenant. */
-                "X-Quipu-User"?: string;
+                "X-Lukasa-User"?: string;
                 /** @description The same key and request again give the same answer. */
                 "Idempotency-Key"?: string;
                 /** @description The ETag last seen; another version in its place is a 412. */
@@ -3570,7 +3570,7 @@ export interface operations {
         parameters: {
             header?: {
                 /** @description Whose memory it is about, by your own id; needed with a key for the whole tenant. */
-                "X-Quipu-User"?: string;
+                "X-Lukasa-User"?: string;
                 /** @description The same key and request again give the same answer. */
                 "Idempotency-Key"?: string;
                 /** @description The ETag last seen; another version in its place is a 412. */
@@ -3604,7 +3604,7 @@ export interface operations {
         parameters: {
             header?: {
                 /** @description Whose memory it is about, by your own id; needed with a key for the whole tenant. */
-                "X-Quipu-User"?: string;
+                "X-Lukasa-User"?: string;
                 /** @description The same key and request again give the same answer. */
                 "Idempotency-Key"?: string;
                 /** @description The ETag last seen; another version in its place is a 412. */
@@ -3638,7 +3638,7 @@ export interface operations {
         parameters: {
             header?: {
                 /** @description Whose memory it is about, by your own id; needed with a key for the whole tenant. */
-                "X-Quipu-User"?: string;
+                "X-Lukasa-User"?: string;
             };
             path: {
                 /** @description A memory's id, or text that occurs in exactly one active memory */
@@ -3668,7 +3668,7 @@ export interface operations {
         parameters: {
             header?: {
                 /** @description Whose memory it is about, by your own id; needed with a key for the whole tenant. */
-                "X-Quipu-User"?: string;
+                "X-Lukasa-User"?: string;
             };
         };
         responses: {
@@ -3714,7 +3714,7 @@ export interface operations {
         parameters: {
             header?: {
                 /** @description Whose memory it is about, by your own id; needed with a key for the whole tenant. */
-                "X-Quipu-User"?: string;
+                "X-Lukasa-User"?: string;
             };
             path: {
                 /** @description A memory's id, or text that occurs in exactly one active memory */
@@ -3744,7 +3744,7 @@ export interface operations {
         parameters: {
             header?: {
                 /** @description Whose memory it is about, by your own id; needed with a key for the whole tenant. */
-                "X-Quipu-User"?: string;
+                "X-Lukasa-User"?: string;
                 /** @description The same key and request again give the same answer. */
                 "Idempotency-Key"?: string;
             };
@@ -3790,7 +3790,7 @@ export interface operations {
         parameters: {
             header?: {
                 /** @description Whose memory it is about, by your own id; needed with a key for the whole tenant. */
-                "X-Quipu-User"?: string;
+                "X-Lukasa-User"?: string;
                 /** @description The same key and request again give the same answer. */
                 "Idempotency-Key"?: string;
             };
@@ -3832,7 +3832,7 @@ export interface operations {
             };
             header?: {
                 /** @description Whose memory it is about, by your own id; needed with a key for the whole tenant. */
-                "X-Quipu-User"?: string;
+                "X-Lukasa-User"?: string;
             };
         };
         responses: {
@@ -3858,7 +3858,7 @@ export interface operations {
         parameters: {
             header?: {
                 /** @description Whose memory it is about, by your own id; needed with a key for the whole tenant. */
-                "X-Quipu-User"?: string;
+                "X-Lukasa-User"?: string;
             };
             path: {
                 /** @description The operation's id */
@@ -3888,7 +3888,7 @@ export interface operations {
         parameters: {
             header?: {
                 /** @description Whose memory it is about, by your own id; needed with a key for the whole tenant. */
-                "X-Quipu-User"?: string;
+                "X-Lukasa-User"?: string;
                 /** @description The same key and request again give the same answer. */
                 "Idempotency-Key"?: string;
             };
@@ -3931,7 +3931,7 @@ export interface operations {
                 /** @description The `id` of the last event that was received */
                 "Last-Event-ID"?: string | null;
                 /** @description Whose memory it is about, by your own id; needed with a key for the whole tenant. */
-                "X-Quipu-User"?: string;
+                "X-Lukasa-User"?: string;
             };
         };
         responses: {
@@ -3968,7 +3968,7 @@ export interface operations {
             };
             header?: {
                 /** @description Whose memory it is about, by your own id; needed with a key for the whole tenant. */
-                "X-Quipu-User"?: string;
+                "X-Lukasa-User"?: string;
             };
         };
         responses: {
@@ -3994,7 +3994,7 @@ export interface operations {
         parameters: {
             header?: {
                 /** @description Whose memory it is about, by your own id; needed with a key for the whole tenant. */
-                "X-Quipu-User"?: string;
+                "X-Lukasa-User"?: string;
                 /** @description The same key and request again give the same answer. */
                 "Idempotency-Key"?: string;
             };
@@ -4033,7 +4033,7 @@ export interface operations {
             };
             header?: {
                 /** @description Whose memory it is about, by your own id; needed with a key for the whole tenant. */
-                "X-Quipu-User"?: string;
+                "X-Lukasa-User"?: string;
             };
         };
         responses: {
@@ -4059,7 +4059,7 @@ export interface operations {
         parameters: {
             header?: {
                 /** @description Whose memory it is about, by your own id; needed with a key for the whole tenant. */
-                "X-Quipu-User"?: string;
+                "X-Lukasa-User"?: string;
             };
             path: {
                 /** @description The session's name */
@@ -4089,7 +4089,7 @@ export interface operations {
         parameters: {
             header?: {
                 /** @description Whose memory it is about, by your own id; needed with a key for the whole tenant. */
-                "X-Quipu-User"?: string;
+                "X-Lukasa-User"?: string;
                 /** @description The same key and request again give the same answer. */
                 "Idempotency-Key"?: string;
             };
@@ -4121,7 +4121,7 @@ export interface operations {
         parameters: {
             header?: {
                 /** @description Whose memory it is about, by your own id; needed with a key for the whole tenant. */
-                "X-Quipu-User"?: string;
+                "X-Lukasa-User"?: string;
                 /** @description The same key and request again give the same answer. */
                 "Idempotency-Key"?: string;
             };
@@ -4166,7 +4166,7 @@ export interface operations {
             };
             header?: {
                 /** @description Whose memory it is about, by your own id; needed with a key for the whole tenant. */
-                "X-Quipu-User"?: string;
+                "X-Lukasa-User"?: string;
             };
             path: {
                 /** @description The session's name */
@@ -4196,7 +4196,7 @@ export interface operations {
         parameters: {
             header?: {
                 /** @description Whose memory it is about, by your own id; needed with a key for the whole tenant. */
-                "X-Quipu-User"?: string;
+                "X-Lukasa-User"?: string;
                 /** @description The same key and request again give the same answer. */
                 "Idempotency-Key"?: string;
             };
@@ -4233,7 +4233,7 @@ export interface operations {
         parameters: {
             header?: {
                 /** @description Whose memory it is about, by your own id; needed with a key for the whole tenant. */
-                "X-Quipu-User"?: string;
+                "X-Lukasa-User"?: string;
                 /** @description The same key and request again give the same answer. */
                 "Idempotency-Key"?: string;
             };
@@ -4270,7 +4270,7 @@ export interface operations {
         parameters: {
             header?: {
                 /** @description Whose memory it is about, by your own id; needed with a key for the whole tenant. */
-                "X-Quipu-User"?: string;
+                "X-Lukasa-User"?: string;
                 /** @description The same key and request again give the same answer. */
                 "Idempotency-Key"?: string;
             };
@@ -4302,7 +4302,7 @@ export interface operations {
         parameters: {
             header?: {
                 /** @description Whose memory it is about, by your own id; needed with a key for the whole tenant. */
-                "X-Quipu-User"?: string;
+                "X-Lukasa-User"?: string;
                 /** @description The same key and request again give the same answer. */
                 "Idempotency-Key"?: string;
             };
@@ -4340,7 +4340,7 @@ export interface operations {
             };
             header?: {
                 /** @description Whose memory it is about, by your own id; needed with a key for the whole tenant. */
-                "X-Quipu-User"?: string;
+                "X-Lukasa-User"?: string;
             };
             path: {
                 /** @description The session's name */
@@ -4370,7 +4370,7 @@ export interface operations {
         parameters: {
             header?: {
                 /** @description Whose memory it is about, by your own id; needed with a key for the whole tenant. */
-                "X-Quipu-User"?: string;
+                "X-Lukasa-User"?: string;
             };
             path: {
                 /** @description The session's name */
@@ -4402,7 +4402,7 @@ export interface operations {
         parameters: {
             header?: {
                 /** @description Whose memory it is about, by your own id; needed with a key for the whole tenant. */
-                "X-Quipu-User"?: string;
+                "X-Lukasa-User"?: string;
             };
         };
         requestBody: {
@@ -4439,7 +4439,7 @@ export interface operations {
             };
             header?: {
                 /** @description Whose memory it is about, by your own id; needed with a key for the whole tenant. */
-                "X-Quipu-User"?: string;
+                "X-Lukasa-User"?: string;
             };
         };
         responses: {
@@ -4473,7 +4473,7 @@ export interface operations {
             };
             header?: {
                 /** @description Whose memory it is about, by your own id; needed with a key for the whole tenant. */
-                "X-Quipu-User"?: string;
+                "X-Lukasa-User"?: string;
             };
         };
         responses: {
@@ -4499,7 +4499,7 @@ export interface operations {
         parameters: {
             header?: {
                 /** @description Whose memory it is about, by your own id; needed with a key for the whole tenant. */
-                "X-Quipu-User"?: string;
+                "X-Lukasa-User"?: string;
                 /** @description The same key and request again give the same answer. */
                 "Idempotency-Key"?: string;
             };
@@ -4531,7 +4531,7 @@ export interface operations {
         parameters: {
             header?: {
                 /** @description Whose memory it is about, by your own id; needed with a key for the whole tenant. */
-                "X-Quipu-User"?: string;
+                "X-Lukasa-User"?: string;
                 /** @description The same key and request again give the same answer. */
                 "Idempotency-Key"?: string;
             };
@@ -4563,7 +4563,7 @@ export interface operations {
         parameters: {
             header?: {
                 /** @description Whose memory it is about, by your own id; needed with a key for the whole tenant. */
-                "X-Quipu-User"?: string;
+                "X-Lukasa-User"?: string;
                 /** @description The same key and request again give the same answer. */
                 "Idempotency-Key"?: string;
             };
@@ -4595,7 +4595,7 @@ export interface operations {
         parameters: {
             header?: {
                 /** @description Whose memory it is about, by your own id; needed with a key for the whole tenant. */
-                "X-Quipu-User"?: string;
+                "X-Lukasa-User"?: string;
                 /** @description The same key and request again give the same answer. */
                 "Idempotency-Key"?: string;
             };
@@ -4633,7 +4633,7 @@ export interface operations {
             };
             header?: {
                 /** @description Whose memory it is about, by your own id; needed with a key for the whole tenant. */
-                "X-Quipu-User"?: string;
+                "X-Lukasa-User"?: string;
             };
         };
         responses: {
@@ -4659,7 +4659,7 @@ export interface operations {
         parameters: {
             header?: {
                 /** @description Whose memory it is about, by your own id; needed with a key for the whole tenant. */
-                "X-Quipu-User"?: string;
+                "X-Lukasa-User"?: string;
             };
         };
         responses: {
@@ -4685,7 +4685,7 @@ export interface operations {
         parameters: {
             header?: {
                 /** @description Whose memory it is about, by your own id; needed with a key for the whole tenant. */
-                "X-Quipu-User"?: string;
+                "X-Lukasa-User"?: string;
                 /** @description The same key and request again give the same answer. */
                 "Idempotency-Key"?: string;
             };
@@ -4721,7 +4721,7 @@ export interface operations {
             };
             header?: {
                 /** @description Whose memory it is about, by your own id; needed with a key for the whole tenant. */
-                "X-Quipu-User"?: string;
+                "X-Lukasa-User"?: string;
             };
         };
         responses: {
@@ -4747,7 +4747,7 @@ export interface operations {
         parameters: {
             header?: {
                 /** @description Whose memory it is about, by your own id; needed with a key for the whole tenant. */
-                "X-Quipu-User"?: string;
+                "X-Lukasa-User"?: string;
                 /** @description The same key and request again give the same answer. */
                 "Idempotency-Key"?: string;
             };
@@ -4780,7 +4780,7 @@ export interface operations {
         parameters: {
             header?: {
                 /** @description Whose memory it is about, by your own id; needed with a key for the whole tenant. */
-                "X-Quipu-User"?: string;
+                "X-Lukasa-User"?: string;
             };
         };
         responses: {
@@ -4806,7 +4806,7 @@ export interface operations {
         parameters: {
             header?: {
                 /** @description Whose memory it is about, by your own id; needed with a key for the whole tenant. */
-                "X-Quipu-User"?: string;
+                "X-Lukasa-User"?: string;
             };
         };
         responses: {
@@ -4832,7 +4832,7 @@ export interface operations {
         parameters: {
             header?: {
                 /** @description Whose memory it is about, by your own id; needed with a key for the whole tenant. */
-                "X-Quipu-User"?: string;
+                "X-Lukasa-User"?: string;
                 /** @description The same key and request again give the same answer. */
                 "Idempotency-Key"?: string;
             };
@@ -4865,7 +4865,7 @@ export interface operations {
         parameters: {
             header?: {
                 /** @description Whose memory it is about, by your own id; needed with a key for the whole tenant. */
-                "X-Quipu-User"?: string;
+                "X-Lukasa-User"?: string;
             };
             path: {
                 /**
@@ -4898,7 +4898,7 @@ export interface operations {
         parameters: {
             header?: {
                 /** @description Whose memory it is about, by your own id; needed with a key for the whole tenant. */
-                "X-Quipu-User"?: string;
+                "X-Lukasa-User"?: string;
             };
         };
         responses: {
@@ -4924,7 +4924,7 @@ export interface operations {
         parameters: {
             header?: {
                 /** @description Whose memory it is about, by your own id; needed with a key for the whole tenant. */
-                "X-Quipu-User"?: string;
+                "X-Lukasa-User"?: string;
             };
         };
         responses: {
@@ -4950,7 +4950,7 @@ export interface operations {
         parameters: {
             header?: {
                 /** @description Whose memory it is about, by your own id; needed with a key for the whole tenant. */
-                "X-Quipu-User"?: string;
+                "X-Lukasa-User"?: string;
             };
         };
         responses: {
@@ -4977,7 +4977,7 @@ export interface operations {
             query?: {
                 /**
                  * @description Which program it is from: `mem0`, `mcp`, `chatgpt`, `claude`, `basic-memory` or `jsonl`. A ZIP is
-                 *     always an export of Quipu.
+                 *     always an export of Lukasa.
                  */
                 format?: string;
                 /**
@@ -4997,7 +4997,7 @@ export interface operations {
             };
             header?: {
                 /** @description Whose memory it is about, by your own id; needed with a key for the whole tenant. */
-                "X-Quipu-User"?: string;
+                "X-Lukasa-User"?: string;
             };
         };
         /** @description Items, one on each line, as docs/moving.md has them; or a ZIP as application/zip */
@@ -5029,7 +5029,7 @@ export interface operations {
         parameters: {
             header?: {
                 /** @description Whose memory it is about, by your own id; needed with a key for the whole tenant. */
-                "X-Quipu-User"?: string;
+                "X-Lukasa-User"?: string;
             };
         };
         responses: {
@@ -5055,7 +5055,7 @@ export interface operations {
         parameters: {
             header?: {
                 /** @description Whose memory it is about, by your own id; needed with a key for the whole tenant. */
-                "X-Quipu-User"?: string;
+                "X-Lukasa-User"?: string;
             };
             path: {
                 /** @description The import */
@@ -5085,7 +5085,7 @@ export interface operations {
         parameters: {
             header?: {
                 /** @description Whose memory it is about, by your own id; needed with a key for the whole tenant. */
-                "X-Quipu-User"?: string;
+                "X-Lukasa-User"?: string;
             };
         };
         responses: {
@@ -5111,7 +5111,7 @@ export interface operations {
         parameters: {
             header?: {
                 /** @description Whose memory it is about, by your own id; needed with a key for the whole tenant. */
-                "X-Quipu-User"?: string;
+                "X-Lukasa-User"?: string;
                 /** @description The same key and request again give the same answer. */
                 "Idempotency-Key"?: string;
             };
@@ -5144,7 +5144,7 @@ export interface operations {
         parameters: {
             header?: {
                 /** @description Whose memory it is about, by your own id; needed with a key for the whole tenant. */
-                "X-Quipu-User"?: string;
+                "X-Lukasa-User"?: string;
             };
         };
         requestBody: {
@@ -5175,7 +5175,7 @@ export interface operations {
         parameters: {
             header?: {
                 /** @description Whose memory it is about, by your own id; needed with a key for the whole tenant. */
-                "X-Quipu-User"?: string;
+                "X-Lukasa-User"?: string;
                 /** @description The same key and request again give the same answer. */
                 "Idempotency-Key"?: string;
             };
@@ -5208,7 +5208,7 @@ export interface operations {
         parameters: {
             header?: {
                 /** @description Whose memory it is about, by your own id; needed with a key for the whole tenant. */
-                "X-Quipu-User"?: string;
+                "X-Lukasa-User"?: string;
             };
         };
         responses: {
@@ -5234,7 +5234,7 @@ export interface operations {
         parameters: {
             header?: {
                 /** @description Whose memory it is about, by your own id; needed with a key for the whole tenant. */
-                "X-Quipu-User"?: string;
+                "X-Lukasa-User"?: string;
             };
         };
         requestBody: {
@@ -5310,7 +5310,7 @@ export interface operations {
         parameters: {
             header?: {
                 /** @description Whose memory it is about, by your own id; needed with a key for the whole tenant. */
-                "X-Quipu-User"?: string;
+                "X-Lukasa-User"?: string;
             };
             path: {
                 /** @description The session's name */
@@ -5340,7 +5340,7 @@ export interface operations {
         parameters: {
             header?: {
                 /** @description Whose memory it is about, by your own id; needed with a key for the whole tenant. */
-                "X-Quipu-User"?: string;
+                "X-Lukasa-User"?: string;
             };
             path: {
                 /** @description The retrieval's id */
@@ -5370,7 +5370,7 @@ export interface operations {
         parameters: {
             header?: {
                 /** @description Whose memory it is about, by your own id; needed with a key for the whole tenant. */
-                "X-Quipu-User"?: string;
+                "X-Lukasa-User"?: string;
             };
         };
         requestBody: {
@@ -5401,7 +5401,7 @@ export interface operations {
         parameters: {
             header?: {
                 /** @description Whose memory it is about, by your own id; needed with a key for the whole tenant. */
-                "X-Quipu-User"?: string;
+                "X-Lukasa-User"?: string;
             };
         };
         responses: {
@@ -5458,7 +5458,7 @@ export interface operations {
         parameters: {
             header?: {
                 /** @description Whose memory it is about, by your own id; needed with a key for the whole tenant. */
-                "X-Quipu-User"?: string;
+                "X-Lukasa-User"?: string;
             };
             path: {
                 /** @description The domain */
@@ -5488,7 +5488,7 @@ export interface operations {
         parameters: {
             header?: {
                 /** @description Whose memory it is about, by your own id; needed with a key for the whole tenant. */
-                "X-Quipu-User"?: string;
+                "X-Lukasa-User"?: string;
             };
             path: {
                 /** @description The domain */
@@ -5779,7 +5779,7 @@ export interface operations {
         parameters: {
             header?: {
                 /** @description Whose memory it is about, by your own id; needed with a key for the whole tenant. */
-                "X-Quipu-User"?: string;
+                "X-Lukasa-User"?: string;
             };
         };
         responses: {

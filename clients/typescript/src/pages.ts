@@ -9,7 +9,7 @@ export interface Page<T> {
  * A list that comes in pages. Loop over it and the pages are read as they are needed:
  *
  * ```ts
- * for await (const memory of quipu.memories.list()) console.log(memory.content);
+ * for await (const memory of lukasa.memories.list()) console.log(memory.content);
  * ```
  *
  * All pages are of one list as it was when the first was read, whatever is written in between.

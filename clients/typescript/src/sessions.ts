@@ -19,19 +19,22 @@ import type { Transport } from "./transport.ts";
 import type { Options, Query } from "./types.ts";
 
 /** Chats, each named by whoever opens it. Appending to one opens it. */
-export const sessions = (quipu: Transport) => ({
+export const sessions = (lukasa: Transport) => ({
   /** Opens a chat, where it has to be told something first, such as that it is incognito. */
   open(session: OpenSession = {}, options?: Options): Promise<SessionView> {
-    return quipu.request("POST", "/api/sessions", { ...options, body: session });
+    return lukasa.request("POST", "/api/sessions", { ...options, body: session });
   },
 
   get(session_id: string, options?: Options): Promise<SessionView> {
-    return quipu.request("GET", "/api/sessions/{session_id}", { ...options, path: { session_id } });
+    return lukasa.request("GET", "/api/sessions/{session_id}", {
+      ...options,
+      path: { session_id },
+    });
   },
 
   list(filter: Query<"GET", "/api/sessions"> = {}, options?: Options): Pages<SessionView> {
     return new Pages((cursor = filter.cursor) =>
-      quipu.request("GET", "/api/sessions", { ...options, query: { ...filter, cursor } }),
+      lukasa.request("GET", "/api/sessions", { ...options, query: { ...filter, cursor } }),
     );
   },
 
@@ -40,31 +43,31 @@ export const sessions = (quipu: Transport) => ({
     query: string,
     { limit, ...options }: Options & { limit?: number } = {},
   ): Promise<FoundSessions> {
-    return quipu.request("GET", "/api/sessions/search", { ...options, query: { query, limit } });
+    return lukasa.request("GET", "/api/sessions/search", { ...options, query: { query, limit } });
   },
 
   /** Renames a chat, puts it aside or takes it up again. */
   edit(session_id: string, edits: EditSession, options?: Options): Promise<SessionView> {
     const input = { ...options, path: { session_id }, body: edits };
-    return quipu.request("PATCH", "/api/sessions/{session_id}", input);
+    return lukasa.request("PATCH", "/api/sessions/{session_id}", input);
   },
 
   /** Into the trash, for thirty days. */
   delete(session_id: string, options?: Options): Promise<SessionView> {
     const input = { ...options, path: { session_id } };
-    return quipu.request("DELETE", "/api/sessions/{session_id}", input);
+    return lukasa.request("DELETE", "/api/sessions/{session_id}", input);
   },
 
   /** Out of the trash. */
   restore(session_id: string, options?: Options): Promise<SessionView> {
     const input = { ...options, path: { session_id } };
-    return quipu.request("POST", "/api/sessions/{session_id}/restore", input);
+    return lukasa.request("POST", "/api/sessions/{session_id}/restore", input);
   },
 
   /** Removes a chat now and everywhere, with what was learned from it alone. It cannot be undone. */
   erase(session_id: string, options?: Options): Promise<Written> {
     const input = { ...options, path: { session_id } };
-    return quipu.request("POST", "/api/sessions/{session_id}/erase", input);
+    return lukasa.request("POST", "/api/sessions/{session_id}/erase", input);
   },
 
   /** Appends what was said: between 1 and 100 turns. */
@@ -75,7 +78,7 @@ export const sessions = (quipu: Transport) => ({
   ): Promise<AppendedTurns> {
     const body = { turns: Array.isArray(turns) ? turns : [turns] };
     const input = { ...options, path: { session_id }, body };
-    return quipu.request("POST", "/api/sessions/{session_id}/turns", input);
+    return lukasa.request("POST", "/api/sessions/{session_id}/turns", input);
   },
 
   /** What was said, in order. */
@@ -86,20 +89,20 @@ export const sessions = (quipu: Transport) => ({
   ): Pages<TurnView> {
     return new Pages((cursor = filter.cursor) => {
       const input = { ...options, path: { session_id }, query: { ...filter, cursor } };
-      return quipu.request("GET", "/api/sessions/{session_id}/turns", input);
+      return lukasa.request("GET", "/api/sessions/{session_id}/turns", input);
     });
   },
 
   /** Ends a chat for now; what is new in it is learned from, and speaking resumes it. */
   close(session_id: string, how: CloseSession = {}, options?: Options): Promise<ClosedSession> {
     const input = { ...options, path: { session_id }, body: how };
-    return quipu.request("POST", "/api/sessions/{session_id}/close", input);
+    return lukasa.request("POST", "/api/sessions/{session_id}/close", input);
   },
 
   /** Learns from a chat now. */
   learn(session_id: string, options?: Options): Promise<ClosedSession> {
     const input = { ...options, path: { session_id } };
-    return quipu.request("POST", "/api/sessions/{session_id}/learn", input);
+    return lukasa.request("POST", "/api/sessions/{session_id}/learn", input);
   },
 
   /** A chat, cut to a model's window. */
@@ -109,19 +112,19 @@ export const sessions = (quipu: Transport) => ({
     options?: Options,
   ): Promise<WindowView> {
     const input = { ...options, path: { session_id }, query };
-    return quipu.request("GET", "/api/sessions/{session_id}/window", input);
+    return lukasa.request("GET", "/api/sessions/{session_id}/window", input);
   },
 
   /** Why was this said? */
   why(session_id: string, number: number, options?: Options): Promise<WhyView> {
     const input = { ...options, path: { session_id, number } };
-    return quipu.request("GET", "/api/sessions/{session_id}/turns/{number}/why", input);
+    return lukasa.request("GET", "/api/sessions/{session_id}/turns/{number}/why", input);
   },
 
   /** What this chat was given. */
   context(session_id: string, options?: Options): Promise<GivenView> {
     const input = { ...options, path: { session_id } };
-    return quipu.request("GET", "/api/sessions/{session_id}/context", input);
+    return lukasa.request("GET", "/api/sessions/{session_id}/context", input);
   },
 
   /**
@@ -131,7 +134,7 @@ export const sessions = (quipu: Transport) => ({
   async beacon(beacon: Beacon, options?: Options): Promise<void> {
     const body = JSON.stringify(beacon);
     const { navigator } = globalThis as { navigator?: Navigator };
-    if (navigator?.sendBeacon?.(quipu.url("/api/beacon", {}), body)) return;
-    await quipu.request("POST", "/api/beacon", { ...options, body, contentType: "text/plain" });
+    if (navigator?.sendBeacon?.(lukasa.url("/api/beacon", {}), body)) return;
+    await lukasa.request("POST", "/api/beacon", { ...options, body, contentType: "text/plain" });
   },
 });

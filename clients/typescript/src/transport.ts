@@ -1,20 +1,20 @@
-import { problemOf, QuipuError } from "./error.ts";
+import { LukasaError, problemOf } from "./error.ts";
 import type { MemoryView } from "./openapi.ts";
 import type { Answer, Input, Method, Operation, Options, PathOf } from "./types.ts";
 
 /** How to reach a server, and as whom. */
 export interface Settings {
   /**
-   * Where the server is; `QUIPU_URL` or `http://127.0.0.1:7777` if absent, and in a browser the page's
+   * Where the server is; `LUKASA_URL` or `http://127.0.0.1:7777` if absent, and in a browser the page's
    * own server if empty.
    */
   url?: string;
   /**
-   * A key (`qp_live_…`) or a person's token (`qp_user_…`); `QUIPU_KEY` if absent. Tokens are
+   * A key (`lk_live_…`) or a person's token (`lk_user_…`); `LUKASA_KEY` if absent. Tokens are
    * short-lived: give a function, and it is asked before each try.
    */
   key?: string | (() => string | Promise<string>);
-  /** Whose memory it is about, by your own id; `QUIPU_USER` if absent. */
+  /** Whose memory it is about, by your own id; `LUKASA_USER` if absent. */
   user?: string;
   /** How long one try may take, in milliseconds; 30,000 if absent. */
   timeout?: number;
@@ -55,7 +55,7 @@ export class Transport {
    * Sends any operation of the API, with the types that `openapi.json` gives it:
    *
    * ```ts
-   * const page = await quipu.request("GET", "/api/memory", { query: { domain: "travel" } });
+   * const page = await lukasa.request("GET", "/api/memory", { query: { domain: "travel" } });
    * ```
    */
   async request<M extends Method, P extends PathOf<M>>(
@@ -106,7 +106,7 @@ export class Transport {
   }
 
   url(path: string, sending: Sending): string {
-    const base = this.settings.url ?? environment("QUIPU_URL") ?? DEFAULT_URL;
+    const base = this.settings.url ?? environment("LUKASA_URL") ?? DEFAULT_URL;
     const filled = path.replace(/\{(\w+)\}/g, (_, name) => segment(name, sending.path?.[name]));
     const query = new URLSearchParams();
     for (const [name, value] of Object.entries(sending.query ?? {})) {
@@ -120,8 +120,8 @@ export class Transport {
   #init(method: Method, sending: Sending): RequestInit & { headers: Headers } {
     const headers = new Headers(this.settings.headers);
     for (const [name, value] of Object.entries(sending.headers ?? {})) headers.set(name, value);
-    const user = sending.user ?? this.settings.user ?? environment("QUIPU_USER");
-    if (user !== undefined) headers.set("x-quipu-user", bytes(user));
+    const user = sending.user ?? this.settings.user ?? environment("LUKASA_USER");
+    if (user !== undefined) headers.set("x-lukasa-user", bytes(user));
     // All tries of one call carry one key: that is what makes them one write.
     if (method !== "GET") headers.set("idempotency-key", sending.idempotencyKey ?? draw());
     if (sending.ifMatch !== undefined) headers.set("if-match", etag(sending.ifMatch));
@@ -135,7 +135,7 @@ export class Transport {
     url: string,
     init: RequestInit & { headers: Headers },
     sending: Sending,
-  ): Promise<Response | QuipuError> {
+  ): Promise<Response | LukasaError> {
     const { signal } = sending;
     const milliseconds = sending.timeout ?? this.settings.timeout ?? DEFAULT_TIMEOUT;
     const limit = AbortSignal.timeout(milliseconds);
@@ -159,7 +159,7 @@ export class Transport {
 
   async #headers(headers: Headers): Promise<Headers> {
     const { key } = this.settings;
-    const secret = typeof key === "function" ? await key() : (key ?? environment("QUIPU_KEY"));
+    const secret = typeof key === "function" ? await key() : (key ?? environment("LUKASA_KEY"));
     const all = new Headers(headers);
     if (secret) all.set("authorization", `Bearer ${secret}`);
     return all;
@@ -182,8 +182,8 @@ async function contentOf(response: Response): Promise<unknown> {
   const type = response.headers.get("content-type") ?? "";
   if (type.includes("json")) {
     return response.json().catch((cause: unknown) => {
-      const requestId = response.headers.get("quipu-request-id") ?? undefined;
-      throw new QuipuError(
+      const requestId = response.headers.get("lukasa-request-id") ?? undefined;
+      throw new LukasaError(
         { code: "unreadable", title: "The answer is no JSON" },
         requestId,
         cause,
@@ -202,7 +202,7 @@ function mayRepeat(method: Method, path: string): boolean {
 }
 
 /** How long to wait before the next try: what the server says, or a random part of a growing time. */
-function waitBefore(tries: number, outcome: Response | QuipuError): number {
+function waitBefore(tries: number, outcome: Response | LukasaError): number {
   const random = Math.random();
   if (outcome instanceof Response) {
     const after = retryAfter(outcome.headers.get("retry-after"));
@@ -258,14 +258,14 @@ function environment(name: string): string | undefined {
   return process?.env?.[name] || undefined;
 }
 
-function unreachable(cause: unknown): QuipuError {
-  const detail = "Is it running, and is the URL right? `quipu doctor` tells.";
-  const title = "The Quipu server did not answer";
-  return new QuipuError({ code: "unreachable", title, detail }, undefined, cause);
+function unreachable(cause: unknown): LukasaError {
+  const detail = "Is it running, and is the URL right? `lukasa doctor` tells.";
+  const title = "The Lukasa server did not answer";
+  return new LukasaError({ code: "unreachable", title, detail }, undefined, cause);
 }
 
-function tooLate(milliseconds: number, cause: unknown): QuipuError {
-  const title = `The Quipu server did not answer within ${milliseconds} ms`;
+function tooLate(milliseconds: number, cause: unknown): LukasaError {
+  const title = `The Lukasa server did not answer within ${milliseconds} ms`;
   const detail = "A write may have happened: send it again with the same idempotency key.";
-  return new QuipuError({ code: "timeout", title, detail }, undefined, cause);
+  return new LukasaError({ code: "timeout", title, detail }, undefined, cause);
 }

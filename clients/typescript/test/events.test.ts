@@ -1,7 +1,7 @@
 // Events as they happen, told by a scripted server: the parser, and going on after a lost line.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { eventStream, Quipu, QuipuError } from "@quipu/client";
+import { eventStream, Lukasa, LukasaError } from "lukasa-client";
 
 import { answer, real, scripted, somebody } from "./servers.ts";
 
@@ -56,7 +56,7 @@ async function leaky() {
 test("events go on after a lost connection without a gap and without a double", async () => {
   const { url, starts } = await leaky();
   const seen: string[] = [];
-  for await (const event of new Quipu({ url }).events({ after: "10" })) {
+  for await (const event of new Lukasa({ url }).events({ after: "10" })) {
     seen.push(event.operation.id);
     assert.equal(event.verb, "save");
     assert.equal(`op_${event.id}`, event.operation.id);
@@ -78,9 +78,9 @@ test("a refusal ends it", async () => {
   });
   await assert.rejects(
     async () => {
-      for await (const _ of new Quipu({ url }).events());
+      for await (const _ of new Lukasa({ url }).events());
     },
-    (error) => error instanceof QuipuError && error.code === "unauthenticated",
+    (error) => error instanceof LukasaError && error.code === "unauthenticated",
   );
   assert.equal(came, 1);
 });
@@ -93,35 +93,35 @@ test("a caller who gives up ends it", async () => {
   const given = new AbortController();
   setTimeout(() => given.abort(new Error("enough")), 100);
   await assert.rejects(async () => {
-    for await (const _ of new Quipu({ url }).events({ signal: given.signal }));
+    for await (const _ of new Lukasa({ url }).events({ signal: given.signal }));
   }, /enough/);
 });
 
 test("the real server tells what happens, and from where one likes", async (t) => {
-  const quipu = real(somebody());
-  await quipu.memories.save("Likes tea");
+  const lukasa = real(somebody());
+  await lukasa.memories.save("Likes tea");
   const told: string[] = [];
   let first = "";
   // The stream begins now, so what is to be told of has to come a little later.
   const later = setTimeout(async () => {
-    await quipu.memories.save("Likes cake");
-    await quipu.memories.save("Likes coffee");
+    await lukasa.memories.save("Likes cake");
+    await lukasa.memories.save("Likes coffee");
   }, 500);
   try {
-    for await (const event of quipu.events()) {
+    for await (const event of lukasa.events()) {
       first ||= event.id;
       const [id] = event.operation.memory_ids;
-      told.push(`${event.verb} ${(await quipu.memories.get(id ?? "")).content}`);
+      told.push(`${event.verb} ${(await lukasa.memories.get(id ?? "")).content}`);
       if (told.length === 2) break;
     }
   } catch (error) {
-    if (error instanceof QuipuError && error.status === 404) return t.skip("it has no events yet");
+    if (error instanceof LukasaError && error.status === 404) return t.skip("it has no events yet");
     throw error;
   } finally {
     clearTimeout(later);
   }
   assert.deepEqual(told, ["save Likes cake", "save Likes coffee"]);
   const rest: string[] = [];
-  for await (const event of quipu.events({ after: first, follow: false })) rest.push(event.verb);
+  for await (const event of lukasa.events({ after: first, follow: false })) rest.push(event.verb);
   assert.deepEqual(rest, ["save"]);
 });

@@ -2,13 +2,13 @@
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { test } from "node:test";
-import { type Pages, Quipu } from "@quipu/client";
+import { Lukasa, type Pages } from "lukasa-client";
 
 interface Description {
   paths: Record<string, Record<string, { operationId: string }>>;
 }
 
-const source = process.env.QUIPU_OPENAPI ?? assert.fail("QUIPU_OPENAPI is not set");
+const source = process.env.LUKASA_OPENAPI ?? assert.fail("LUKASA_OPENAPI is not set");
 const { paths } = JSON.parse(await readFile(source, "utf8")) as Description;
 
 /** The operation that a request would reach, told from its method and path. */
@@ -24,7 +24,7 @@ function operationOf(method: string, pathname: string): string | undefined {
 
 test("every method leads to an operation", async () => {
   const reached: (string | undefined)[] = [];
-  const quipu = new Quipu({
+  const lukasa = new Lukasa({
     fetch: async (input, init) => {
       const { pathname } = new URL(String(input));
       const found = operationOf(init?.method ?? "GET", pathname);
@@ -33,7 +33,7 @@ test("every method leads to an operation", async () => {
       return Response.json({ data: [], revoked: [] });
     },
   });
-  const groups: [string, unknown][] = Object.entries(quipu).filter(
+  const groups: [string, unknown][] = Object.entries(lukasa).filter(
     ([group]) => group !== "settings",
   );
   const own = [
@@ -45,7 +45,7 @@ test("every method leads to an operation", async () => {
     "export",
     "ready",
   ] as const;
-  groups.push(["quipu", Object.fromEntries(own.map((name) => [name, quipu[name].bind(quipu)]))]);
+  groups.push(["lukasa", Object.fromEntries(own.map((name) => [name, lukasa[name].bind(lukasa)]))]);
   let methods = 0;
   for (const [group, face] of groups) {
     for (const [name, method] of Object.entries(face as Record<string, unknown>)) {

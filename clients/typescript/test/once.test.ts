@@ -1,7 +1,7 @@
 // A write happens once, though its answer is lost on the way: the real server behind a lossy proxy.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { Quipu } from "@quipu/client";
+import type { Lukasa } from "lukasa-client";
 import { type Fault, lossy, real, somebody } from "./servers.ts";
 
 const turns = [
@@ -10,29 +10,29 @@ const turns = [
 ];
 
 /** Appends and saves through the proxy, and counts what the server then holds. */
-async function write(fault: Fault): Promise<{ turns: number; operations: number; quipu: Quipu }> {
+async function write(fault: Fault): Promise<{ turns: number; operations: number; lukasa: Lukasa }> {
   const user = somebody();
-  const quipu = real(user, { url: await lossy(fault) });
-  await quipu.sessions.append("chat-1", turns);
-  const saved = await quipu.memories.save("Lives in Lisbon");
-  await quipu.memories.update(saved.memory?.id ?? "", "Lives in Porto");
+  const lukasa = real(user, { url: await lossy(fault) });
+  await lukasa.sessions.append("chat-1", turns);
+  const saved = await lukasa.memories.save("Lives in Lisbon");
+  await lukasa.memories.update(saved.memory?.id ?? "", "Lives in Porto");
   const there = real(user);
   return {
     turns: (await there.sessions.turns("chat-1").all()).length,
     operations: (await there.operations.list().all()).length,
-    quipu: there,
+    lukasa: there,
   };
 }
 
 test("answers are lost, and each write happens once", async () => {
   const fault: Fault = { lose: 2 };
-  const { turns, operations, quipu } = await write(fault);
+  const { turns, operations, lukasa } = await write(fault);
   assert.equal(fault.lose, 0);
   assert.equal(fault.seen, 5, "three writes, two of them sent again");
   assert.equal(turns, 2);
   assert.equal(operations, 2);
   assert.deepEqual(
-    (await quipu.memories.list().all()).map((memory) => memory.content),
+    (await lukasa.memories.list().all()).map((memory) => memory.content),
     ["Lives in Porto"],
   );
 });

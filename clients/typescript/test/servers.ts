@@ -2,14 +2,14 @@
 import { createServer, type IncomingMessage, request, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { after } from "node:test";
-import { Quipu, type Settings } from "@quipu/client";
+import { Lukasa, type Settings } from "lukasa-client";
 
 /** The real server, which `run-tests` has started, and an admin key for it. */
-export function real(user: string, settings: Settings = {}): Quipu {
-  for (const name of ["QUIPU_URL", "QUIPU_KEY"]) {
+export function real(user: string, settings: Settings = {}): Lukasa {
+  for (const name of ["LUKASA_URL", "LUKASA_KEY"]) {
     if (!process.env[name]) throw new Error(`${name} is not set; start the tests with ./run-tests`);
   }
-  return new Quipu({ user, ...settings });
+  return new Lukasa({ user, ...settings });
 }
 
 /** A name that no other test has. */
@@ -58,7 +58,7 @@ export function lossy(fault: Fault): Promise<string> {
     fault.seen = (fault.seen ?? 0) + 1;
     const headers = { ...incoming.headers };
     if (fault.strip) delete headers[fault.strip];
-    const target = new URL(incoming.url ?? "/", process.env.QUIPU_URL);
+    const target = new URL(incoming.url ?? "/", process.env.LUKASA_URL);
     const onward = request(target, { method: incoming.method, headers }, (answer) => {
       const lose = incoming.method !== "GET" && fault.lose > 0;
       if (!lose) {
@@ -76,6 +76,6 @@ export function lossy(fault: Fault): Promise<string> {
 
 export function answer(response: ServerResponse, status: number, body: unknown, headers = {}) {
   const type = status < 400 ? "application/json" : "application/problem+json";
-  response.writeHead(status, { "content-type": type, "quipu-request-id": "req_1", ...headers });
+  response.writeHead(status, { "content-type": type, "lukasa-request-id": "req_1", ...headers });
   response.end(JSON.stringify(body));
 }

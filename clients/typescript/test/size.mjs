@@ -11,9 +11,9 @@ async function size(name, contents, resolveDir, external = []) {
   console.log(`${name}: ${bytes.length} bytes, ${gzipSync(bytes, { level: 9 }).length} packed`);
 }
 
-await size("@quipu/client", 'export * from "./dist/index.js"', ".");
-await size("@quipu/client, errors alone", 'export { QuipuError } from "./dist/index.js"', ".");
+await size("lukasa-client", 'export * from "./dist/index.js"', ".");
+await size("lukasa-client, errors alone", 'export { LukasaError } from "./dist/index.js"', ".");
 if (existsSync("../ai-sdk/dist/index.js")) {
-  const others = ["ai", "@quipu/client"];
-  await size("@quipu/ai-sdk, by itself", 'export * from "./dist/index.js"', "../ai-sdk", others);
+  const others = ["ai", "lukasa-client"];
+  await size("lukasa-ai-sdk, by itself", 'export * from "./dist/index.js"', "../ai-sdk", others);
 }

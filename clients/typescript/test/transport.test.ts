@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import type { IncomingHttpHeaders } from "node:http";
 import { test } from "node:test";
-import { Quipu, QuipuError } from "@quipu/client";
+import { Lukasa, LukasaError } from "lukasa-client";
 import { answer, scripted } from "./servers.ts";
 
 const memory = { memory: null, event: { type: "memory.saved", memory_ids: [] }, message: "Saved" };
@@ -28,7 +28,7 @@ async function statuses(list: number[], headers = {}) {
 test("what says `later` is tried again under one key", async () => {
   for (const status of [429, 502, 503, 504]) {
     const { url, came } = await statuses([status, status, 201]);
-    await new Quipu({ url }).memories.save("Prefers window seats");
+    await new Lukasa({ url }).memories.save("Prefers window seats");
     assert.equal(came.length, 3);
     const keys = new Set(came.map(({ headers }) => headers["idempotency-key"]));
     assert.equal(keys.size, 1);
@@ -38,11 +38,11 @@ test("what says `later` is tried again under one key", async () => {
 
 test("two calls have two keys, and a caller can choose one", async () => {
   const { url, came } = await statuses([201]);
-  const quipu = new Quipu({ url });
-  await quipu.memories.save("One");
-  await quipu.memories.save("Two");
-  await quipu.memories.save("Three", { idempotencyKey: "mine" });
-  await quipu.operations.list().page();
+  const lukasa = new Lukasa({ url });
+  await lukasa.memories.save("One");
+  await lukasa.memories.save("Two");
+  await lukasa.memories.save("Three", { idempotencyKey: "mine" });
+  await lukasa.operations.list().page();
   const keys = came.map(({ headers }) => headers["idempotency-key"]);
   assert.notEqual(keys[0], keys[1]);
   assert.deepEqual(keys.slice(2), ["mine", undefined]);
@@ -51,15 +51,15 @@ test("two calls have two keys, and a caller can choose one", async () => {
 test("what says `no` is not tried again", async () => {
   for (const status of [400, 403, 404, 409, 412, 422, 500]) {
     const { url, came } = await statuses([status, 201]);
-    await assert.rejects(new Quipu({ url }).memories.save("x"), QuipuError);
+    await assert.rejects(new Lukasa({ url }).memories.save("x"), LukasaError);
     assert.equal(came.length, 1);
   }
 });
 
 test("it gives up in the end, and says what the server said", async () => {
   const { url, came } = await statuses([503]);
-  await assert.rejects(new Quipu({ url, retries: 1 }).memories.forget("mem_1"), {
-    name: "QuipuError",
+  await assert.rejects(new Lukasa({ url, retries: 1 }).memories.forget("mem_1"), {
+    name: "LukasaError",
     status: 503,
     code: "unavailable",
     requestId: "req_1",
@@ -69,22 +69,22 @@ test("it gives up in the end, and says what the server said", async () => {
 
 test("a secret is never asked for twice", async () => {
   const { url, came } = await statuses([503]);
-  const quipu = new Quipu({ url });
-  await assert.rejects(quipu.keys.mintToken({ user: "alice" }));
-  await assert.rejects(quipu.keys.create({ name: "mine" }));
-  await assert.rejects(quipu.send("POST", "/api/webhooks", { body: {} }));
+  const lukasa = new Lukasa({ url });
+  await assert.rejects(lukasa.keys.mintToken({ user: "alice" }));
+  await assert.rejects(lukasa.keys.create({ name: "mine" }));
+  await assert.rejects(lukasa.send("POST", "/api/webhooks", { body: {} }));
   assert.equal(came.length, 3);
 });
 
 test("Retry-After is honoured", async () => {
   const { url, came } = await statuses([503, 201], { "retry-after": "1" });
-  await new Quipu({ url }).memories.save("x");
+  await new Lukasa({ url }).memories.save("x");
   assert.ok((came[1]?.at ?? 0) - (came[0]?.at ?? 0) >= 1000);
 });
 
 test("a server that is not there is `unreachable`", async () => {
   const url = "http://127.0.0.1:1";
-  await assert.rejects(new Quipu({ url, retries: 0 }).state(), { code: "unreachable", status: 0 });
+  await assert.rejects(new Lukasa({ url, retries: 0 }).state(), { code: "unreachable", status: 0 });
 });
 
 test("a server that does not answer is `timeout`, each try by itself", async () => {
@@ -93,11 +93,11 @@ test("a server that does not answer is `timeout`, each try by itself", async () 
     came += 1;
     if (came > 1) answer(response, 200, { data: [] });
   });
-  const quipu = new Quipu({ url, timeout: 200 });
-  await assert.rejects(quipu.review.list({ retries: 0 }), { code: "timeout" });
-  assert.deepEqual(await quipu.review.list(), []);
+  const lukasa = new Lukasa({ url, timeout: 200 });
+  await assert.rejects(lukasa.review.list({ retries: 0 }), { code: "timeout" });
+  assert.deepEqual(await lukasa.review.list(), []);
   came = 0;
-  assert.deepEqual(await quipu.review.list(), []);
+  assert.deepEqual(await lukasa.review.list(), []);
   assert.equal(came, 2);
 });
 
@@ -110,7 +110,7 @@ test("an answer that breaks off is tried again", async () => {
     response.write('{"data"');
     setTimeout(() => request.socket.destroy(), 20);
   });
-  assert.deepEqual(await new Quipu({ url }).review.list(), []);
+  assert.deepEqual(await new Lukasa({ url }).review.list(), []);
   assert.equal(came, 2);
 });
 
@@ -119,50 +119,50 @@ test("a caller who gives up is not kept waiting", async () => {
   const given = new AbortController();
   setTimeout(() => given.abort(new Error("enough")), 50);
   const from = Date.now();
-  const call = new Quipu({ url }).memories.save("x", { signal: given.signal });
+  const call = new Lukasa({ url }).memories.save("x", { signal: given.signal });
   await assert.rejects(call, /enough/);
   assert.ok(Date.now() - from < 5000);
-  await assert.rejects(new Quipu({ url }).state({ signal: given.signal }), /enough/);
+  await assert.rejects(new Lukasa({ url }).state({ signal: given.signal }), /enough/);
 });
 
 test("headers say who asks, whose memory it is, and which version was seen", async () => {
   const { url, came } = await statuses([200]);
   let asked = 0;
-  const key = async () => `qp_user_${++asked}`;
-  const quipu = new Quipu({
+  const key = async () => `lk_user_${++asked}`;
+  const lukasa = new Lukasa({
     url: `${url}/behind/`,
     key,
     user: "josé 李",
     headers: { "x-own": "1" },
   });
-  await quipu.memories.update("a/b?c", "Likes tea", { ifMatch: '"ver_1"' });
-  await quipu.for("bob").memories.forget("mem_1");
+  await lukasa.memories.update("a/b?c", "Likes tea", { ifMatch: '"ver_1"' });
+  await lukasa.for("bob").memories.forget("mem_1");
   const [first, second] = came;
   assert.equal(first?.url, "/behind/api/memory/a%2Fb%3Fc");
-  assert.equal(first?.headers.authorization, "Bearer qp_user_1");
+  assert.equal(first?.headers.authorization, "Bearer lk_user_1");
   assert.equal(first?.headers["if-match"], '"ver_1"');
   assert.equal(first?.headers["x-own"], "1");
-  const raw = first?.headers["x-quipu-user"] as string;
+  const raw = first?.headers["x-lukasa-user"] as string;
   assert.equal(Buffer.from(raw, "latin1").toString("utf8"), "josé 李");
-  assert.equal(second?.headers["x-quipu-user"], "bob");
-  assert.equal(second?.headers.authorization, "Bearer qp_user_2");
+  assert.equal(second?.headers["x-lukasa-user"], "bob");
+  assert.equal(second?.headers.authorization, "Bearer lk_user_2");
 });
 
 test("a name that would climb out of its path is refused before it is sent", async () => {
   const { url, came } = await statuses([200]);
   for (const id of ["", ".", ".."]) {
-    await assert.rejects(new Quipu({ url }).memories.delete(id), TypeError);
+    await assert.rejects(new Lukasa({ url }).memories.delete(id), TypeError);
   }
   assert.equal(came.length, 0);
 });
 
 test("what a proxy says in its own words is told", async () => {
   const url = await scripted((_, response) => response.writeHead(404).end("<h1>nginx</h1>"));
-  const call = new Quipu({ url }).state();
+  const call = new Lukasa({ url }).state();
   await assert.rejects(call, { code: "unreadable", status: 404, detail: "<h1>nginx</h1>" });
 });
 
 test("undoing what wrote nothing is refused at once", () => {
   const event = { type: "memory.unchanged", memory_ids: [], operation_id: null };
-  assert.throws(() => new Quipu().operations.undo(event), TypeError);
+  assert.throws(() => new Lukasa().operations.undo(event), TypeError);
 });

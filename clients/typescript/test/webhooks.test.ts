@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { createHmac } from "node:crypto";
 import type { IncomingHttpHeaders } from "node:http";
 import { test } from "node:test";
-import { QuipuError } from "@quipu/client";
+import { LukasaError } from "lukasa-client";
 import { eventually, real, scripted, somebody } from "./servers.ts";
 
 interface Told {
@@ -32,15 +32,18 @@ test("a webhook is told of a write, tested, asked about, told again, and removed
     });
   });
   const user = somebody();
-  const quipu = real(user);
-  const { id, secret } = await quipu.webhooks.create({ url: `${receiver}/quipu`, verbs: ["save"] });
+  const lukasa = real(user);
+  const { id, secret } = await lukasa.webhooks.create({
+    url: `${receiver}/lukasa`,
+    verbs: ["save"],
+  });
   assert.match(secret, /^whsec_/);
-  const listed = (await quipu.webhooks.list()).find((one) => one.id === id);
+  const listed = (await lukasa.webhooks.list()).find((one) => one.id === id);
   assert.deepEqual(listed?.verbs, ["save"]);
   assert.ok(listed && !("secret" in listed), "its secret is shown once");
 
-  assert.deepEqual(await quipu.webhooks.test(id), { delivered: true, status: 204, error: null });
-  const saved = await quipu.memories.save("Keeps bees on the roof");
+  assert.deepEqual(await lukasa.webhooks.test(id), { delivered: true, status: 204, error: null });
+  const saved = await lukasa.memories.save("Keeps bees on the roof");
   const operation = saved.event.operation_id ?? assert.fail("nothing was written");
   const toldOf = () => told.filter(({ headers }) => headers["webhook-id"] === operation);
   const one = await eventually(async () => toldOf()[0] ?? assert.fail("not told yet"));
@@ -49,19 +52,19 @@ test("a webhook is told of a write, tested, asked about, told again, and removed
   assert.ok(!one.body.includes("bees"), "ids and verbs, never words");
 
   const arrived = await eventually(async () => {
-    const deliveries = await quipu.webhooks.deliveries(id, { state: "delivered", limit: 10 });
+    const deliveries = await lukasa.webhooks.deliveries(id, { state: "delivered", limit: 10 });
     return deliveries.find((delivery) => delivery.id === operation) ?? assert.fail("not noted yet");
   });
   assert.deepEqual([arrived.user, arrived.verb, arrived.status], [user, "save", 204]);
-  assert.deepEqual(await quipu.webhooks.deliveries(id, { state: "dead" }), []);
-  await quipu.webhooks.replay(id, { delivery: operation });
+  assert.deepEqual(await lukasa.webhooks.deliveries(id, { state: "dead" }), []);
+  await lukasa.webhooks.replay(id, { delivery: operation });
   await eventually(async () => assert.equal(toldOf().length, 2));
 
-  assert.equal((await quipu.webhooks.edit(id, { enabled: false })).enabled, false);
-  await quipu.webhooks.delete(id);
-  assert.ok(!(await quipu.webhooks.list()).some((one) => one.id === id));
+  assert.equal((await lukasa.webhooks.edit(id, { enabled: false })).enabled, false);
+  await lukasa.webhooks.delete(id);
+  assert.ok(!(await lukasa.webhooks.list()).some((one) => one.id === id));
   await assert.rejects(
-    quipu.webhooks.test(id),
-    (error: unknown) => error instanceof QuipuError && error.code === "webhook_not_found",
+    lukasa.webhooks.test(id),
+    (error: unknown) => error instanceof LukasaError && error.code === "webhook_not_found",
   );
 });

@@ -3,12 +3,12 @@
 use std::sync::Arc;
 
 use anyhow::{Context, Result};
-use quipu_core::model::{Chat, Embedder, ModelError, Models, Reranker};
-use quipu_core::{Caller, TenantId, Timestamp};
-use quipu_engine::jobs::Worked;
-use quipu_engine::{Connect, Engine, IdempotencyKey, Moment, Request};
-use quipu_models::remote::{ChatConfig, RemoteChat};
-use quipu_store::crash;
+use lukasa_core::model::{Chat, Embedder, ModelError, Models, Reranker};
+use lukasa_core::{Caller, TenantId, Timestamp};
+use lukasa_engine::jobs::Worked;
+use lukasa_engine::{Connect, Engine, IdempotencyKey, Moment, Request};
+use lukasa_models::remote::{ChatConfig, RemoteChat};
+use lukasa_store::crash;
 
 #[derive(Debug, Clone, clap::Args)]
 pub struct Args {
@@ -62,7 +62,7 @@ pub fn moment(now: i64, seed: u64, step: u64) -> Result<Moment> {
 }
 
 pub async fn run(args: Args) -> Result<()> {
-    quipu_models::tls::install();
+    lukasa_models::tls::install();
     let connect = Connect { url: args.database, pool_size: 4, ca_file: None };
     let config: ChatConfig = args.chat.parse().context("the chat model")?;
     let chat: Arc<dyn Chat> = Arc::new(RemoteChat::new(config)?);

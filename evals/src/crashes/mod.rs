@@ -11,16 +11,16 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 use anyhow::{Context, Result, bail, ensure};
-use quipu_core::job::LEASE;
-use quipu_core::model::Chat;
-use quipu_core::{Caller, TenantId};
-use quipu_engine::facts::NewMemory;
-use quipu_engine::jobs::Worked;
-use quipu_engine::sessions::NewSession;
-use quipu_engine::{Engine, Request};
-use quipu_models::scripted::ScriptedChat;
-use quipu_models::scripted::chat_server::{ChatServer, Reply};
-use quipu_store::testing::TestDatabase;
+use lukasa_core::job::LEASE;
+use lukasa_core::model::Chat;
+use lukasa_core::{Caller, TenantId};
+use lukasa_engine::facts::NewMemory;
+use lukasa_engine::jobs::Worked;
+use lukasa_engine::sessions::NewSession;
+use lukasa_engine::{Engine, Request};
+use lukasa_models::scripted::ScriptedChat;
+use lukasa_models::scripted::chat_server::{ChatServer, Reply};
+use lukasa_store::testing::TestDatabase;
 use serde_json::json;
 use tokio_postgres::Client;
 
@@ -56,7 +56,7 @@ pub enum Plant {
 const START: i64 = 1_767_225_600;
 
 pub async fn run(args: Args) -> Result<()> {
-    quipu_models::tls::install();
+    lukasa_models::tls::install();
     println!("seed {}", args.seed);
     let database = TestDatabase::fresh().await;
     let admin = database.admin().await;

@@ -1,13 +1,13 @@
 //! Twenty conversations and what a model makes of them: every way in which a pass can end.
 
-use quipu_core::policy::{Admission, Patch};
-use quipu_core::{Keep, Mark, NewTurn, Role, Span};
+use lukasa_core::policy::{Admission, Patch};
+use lukasa_core::{Keep, Mark, NewTurn, Role, Span};
 use serde_json::{Value, json};
 
 /// A conversation, what was known before it, and what the model will say.
 pub struct Scenario {
     pub name: &'static str,
-    /// What the person had said to Quipu before.
+    /// What the person had said to Lukasa before.
     pub stated: &'static [&'static str],
     /// What had been learned before, as (what was said, what was learned).
     pub learned: &'static [(&'static str, &'static str)],

@@ -6,11 +6,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, ensure};
-use quipu_core::{Caller, TenantId};
-use quipu_engine::context::Ask;
-use quipu_engine::facts::NewMemory;
-use quipu_engine::{Engine, Moment, Request};
-use quipu_store::testing::TestDatabase;
+use lukasa_core::{Caller, TenantId};
+use lukasa_engine::context::Ask;
+use lukasa_engine::facts::NewMemory;
+use lukasa_engine::{Engine, Moment, Request};
+use lukasa_store::testing::TestDatabase;
 
 /// How long the request that erases may take before the rest is left to a worker, and some more for the
 /// batch that is under way then.

@@ -68,7 +68,7 @@ pub struct Args {
     #[arg(long)]
     plant: Option<Plant>,
     /// The server; beside this program if absent
-    #[arg(long, env = "QUIPU_BIN", value_name = "FILE")]
+    #[arg(long, env = "LUKASA_BIN", value_name = "FILE")]
     server: Option<PathBuf>,
     /// Keep the database and the logs
     #[arg(long)]
@@ -338,14 +338,14 @@ async fn load(mut door: Door, seed: u64, people: &[Person], stop: &AtomicBool, a
 }
 
 async fn scrub(program: &Path, cluster: &Cluster) -> Result<String> {
-    let url = format!("postgres://postgres@{}/quipu", cluster.database_address());
+    let url = format!("postgres://postgres@{}/lukasa", cluster.database_address());
     let output = tokio::process::Command::new(program)
         .args(["scrub", "--database-url", &url])
         .output()
         .await
-        .context("quipu scrub")?;
+        .context("lukasa scrub")?;
     let said = String::from_utf8_lossy(&output.stderr);
-    ensure!(output.status.success(), "quipu scrub: {said}");
+    ensure!(output.status.success(), "lukasa scrub: {said}");
     Ok(String::from_utf8_lossy(&output.stdout).trim().to_owned())
 }
 

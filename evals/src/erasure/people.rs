@@ -1,5 +1,5 @@
 //! The people of the eval: each has one word that stands in everything kept about them, wherever
-//! Quipu has a place for words. The words of those who will be erased begin alike, so that one search
+//! Lukasa has a place for words. The words of those who will be erased begin alike, so that one search
 //! finds them all.
 
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -39,8 +39,8 @@ impl Person {
     }
 
     pub fn user_id(&self) -> uuid::Uuid {
-        let tenant = quipu_core::TenantId::named("local");
-        quipu_core::UserId::named(tenant, &self.name).uuid()
+        let tenant = lukasa_core::TenantId::named("local");
+        lukasa_core::UserId::named(tenant, &self.name).uuid()
     }
 }
 
@@ -125,7 +125,7 @@ pub async fn fill(door: &mut Door, database: &Client, person: &mut Person) -> Re
 /// What only models and workers would write, put in behind the store's back.
 async fn behind(database: &Client, person: &Person, session: &str) -> Result<()> {
     let (user, word) = (person.user_id(), &person.word);
-    let tenant = quipu_core::TenantId::named("local").uuid();
+    let tenant = lukasa_core::TenantId::named("local").uuid();
     const EPISODE: &str = "insert into episode values ($1, $2, gen_random_uuid(), $3, 1, 2, $4, $4, \
         'user_turn', now(), now(), gen_random_uuid(), 'p', now())";
     let params: [&(dyn tokio_postgres::types::ToSql + Sync); 4] = [&user, &tenant, &session, word];

@@ -32,7 +32,7 @@ pub async fn run(args: &Args, program: &Path, dir: &Path, llm: &str) -> Result<(
     let heard: Arc<Mutex<Vec<u8>>> = Arc::default();
     let tap = tap(llm, Arc::clone(&heard)).await?;
     let cluster = Cluster::start(dir, false, "64MB")?;
-    let url = cluster.url("quipu");
+    let url = cluster.url("lukasa");
     let server = super::serve(args, program, &url, &dir.join("live.log"), &tap).await?;
     let (_, key) = create_key(program, &url, "acme")?;
     let shooter = Shooter {
@@ -44,7 +44,7 @@ pub async fn run(args: &Args, program: &Path, dir: &Path, llm: &str) -> Result<(
     };
     for content in KNOWN {
         let to = format!("http://{}/api/memory", server.address);
-        let save = shooter.http.post(to).bearer_auth(&shooter.key).header("x-quipu-user", "ada");
+        let save = shooter.http.post(to).bearer_auth(&shooter.key).header("x-lukasa-user", "ada");
         ensure!(
             save.json(&json!({"content": content})).send().await?.status() == 201,
             "a save failed"

@@ -43,14 +43,14 @@ pub struct Args {
     #[arg(long, default_value_t = 1)]
     seed: u64,
     /// The folder with the embedder potion; without it recall goes by words
-    #[arg(long, env = "QUIPU_TEST_MODELS", value_name = "FOLDER")]
+    #[arg(long, env = "LUKASA_TEST_MODELS", value_name = "FOLDER")]
     models: Option<PathBuf>,
     /// A real chat model, as `http://host/v1`. It is asked a few questions and nothing else is done:
     /// on the same machine it would take the time that is measured
     #[arg(long, value_name = "URL")]
     llm: Option<String>,
-    /// The server's program; by default `quipu` beside this one.
-    #[arg(long, env = "QUIPU_BIN", value_name = "FILE")]
+    /// The server's program; by default `lukasa` beside this one.
+    #[arg(long, env = "LUKASA_BIN", value_name = "FILE")]
     server: Option<PathBuf>,
 }
 
@@ -119,19 +119,19 @@ struct Stand {
 }
 
 pub async fn run(mut args: Args) -> Result<()> {
-    quipu_models::tls::install();
+    lukasa_models::tls::install();
     if args.short {
         (args.requests, args.memories, args.seconds) = (60, 30, 2);
     }
     println!("seed {}", args.seed);
     let program = server_program(args.server.as_deref())?;
-    let dir = std::env::temp_dir().join(format!("quipu-gateway-{}", std::process::id()));
+    let dir = std::env::temp_dir().join(format!("lukasa-gateway-{}", std::process::id()));
     if let Some(llm) = &args.llm {
         return live::run(&args, &program, &dir, llm).await;
     }
     let cluster = Cluster::start(&dir, false, "256MB")?;
     let service = Service::start().await?;
-    let (url, log) = (cluster.url("quipu"), dir.join("server.log"));
+    let (url, log) = (cluster.url("lukasa"), dir.join("server.log"));
     let server = serve(&args, &program, &url, &log, &service.url).await?;
     let (_, key) = create_key(&program, &url, "acme")?;
     let proxy = Proxy::start(&service.url, false).await?;
@@ -156,7 +156,7 @@ async fn serve(
     upstream: &str,
 ) -> Result<Server> {
     let models = args.models.clone();
-    let models = models.or_else(|| crate::required_data::folder("QUIPU_TEST_MODELS"));
+    let models = models.or_else(|| crate::required_data::folder("LUKASA_TEST_MODELS"));
     let serve = Serve {
         program,
         database: url,
@@ -167,7 +167,7 @@ async fn serve(
         filter: "error",
         log,
     };
-    let settings = [("QUIPU_UPSTREAM", upstream), ("QUIPU_UPSTREAM_KEY", "sk-none")];
+    let settings = [("LUKASA_UPSTREAM", upstream), ("LUKASA_UPSTREAM_KEY", "sk-none")];
     Server::start_with(&serve, &settings).await
 }
 
@@ -195,7 +195,7 @@ impl Stand {
             .http
             .post(format!("http://{}{path}", self.server.address))
             .header("authorization", format!("Bearer {}", self.key))
-            .header("x-quipu-user", format!("u{user}"))
+            .header("x-lukasa-user", format!("u{user}"))
             .json(&body)
             .send()
             .await?;
@@ -410,7 +410,7 @@ impl Stand {
     /// How many rounds the database holds in the end; what waited is written within moments.
     async fn kept(&self, wanted: usize) -> Result<usize> {
         const SQL: &str = "select count(*) from turn where session_id = 'outage' and role = 'user'";
-        let admin = connect(&self.cluster.url("quipu")).await?;
+        let admin = connect(&self.cluster.url("lukasa")).await?;
         let mut kept = 0;
         for _ in 0..150 {
             kept = usize::try_from(admin.query_one(SQL, &[]).await?.get::<_, i64>(0))?;

@@ -84,7 +84,7 @@ struct Proxy {
 
 /// A reverse proxy of the same make as the gateway, and nothing more.
 pub async fn proxy(to: &str, listen: &str, spoils: bool) -> Result<(SocketAddr, JoinHandle<()>)> {
-    let client = quipu_models::tls::client(to).pool_max_idle_per_host(256).build()?;
+    let client = lukasa_models::tls::client(to).pool_max_idle_per_host(256).build()?;
     let state = Proxy { to: to.to_owned(), client, spoils };
     serve(Router::new().fallback(pass).with_state(state), listen).await
 }

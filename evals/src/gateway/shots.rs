@@ -46,15 +46,15 @@ impl Shooter {
             .http
             .post(format!("{}/chat/completions", self.base))
             .header("authorization", format!("Bearer {}", self.key))
-            .header("x-quipu-user", &self.user)
-            .header("x-quipu-session", &self.session)
+            .header("x-lukasa-user", &self.user)
+            .header("x-lukasa-session", &self.session)
             .header("content-type", "application/json")
             .body(body.to_string())
             .send()
             .await
             .ok()?;
         let status = answer.status().as_u16();
-        let degraded = answer.headers().get("quipu-degraded");
+        let degraded = answer.headers().get("lukasa-degraded");
         let degraded = degraded.and_then(|value| value.to_str().ok()).map(str::to_owned);
         let body = answer.bytes().await.ok()?;
         Some(Shot { took: started.elapsed(), status, body, degraded })

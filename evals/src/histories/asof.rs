@@ -5,8 +5,8 @@
 //! purged in between is excepted, and counted.
 
 use anyhow::Result;
-use quipu_core::FactId;
-use quipu_engine::facts::{Filter, Listing, Memory, Target};
+use lukasa_core::FactId;
+use lukasa_engine::facts::{Filter, Listing, Memory, Target};
 
 use super::perform::{EVERYTHING, Reply, on_axes};
 use super::report::{Check, Findings};
@@ -79,7 +79,7 @@ impl Recorded {
                 let target = Target::Id(*fact);
                 match stage.engine.get(&caller, &target, on_axes(*point), clock).await {
                     Ok(memory) => vec![line(&memory)],
-                    Err(quipu_engine::Error::MemoryNotFound) => Vec::new(),
+                    Err(lukasa_engine::Error::MemoryNotFound) => Vec::new(),
                     Err(error) => return Err(error.into()),
                 }
             }

@@ -2,9 +2,9 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use quipu_core::{FactId, Verb};
-use quipu_engine::Error;
-use quipu_engine::facts::{Memory, Outcome, Receipt};
+use lukasa_core::{FactId, Verb};
+use lukasa_engine::Error;
+use lukasa_engine::facts::{Memory, Outcome, Receipt};
 
 use super::model::{Person, Refused, Removed, Span, Tie, Verdict};
 use super::perform::Reply;
@@ -166,8 +166,8 @@ impl Compared<'_> {
         }
     }
 
-    fn versions(&self, entries: &[quipu_engine::facts::HistoryEntry]) -> Vec<(Span, Seen)> {
-        let entry = |entry: &quipu_engine::facts::HistoryEntry| {
+    fn versions(&self, entries: &[lukasa_engine::facts::HistoryEntry]) -> Vec<(Span, Seen)> {
+        let entry = |entry: &lukasa_engine::facts::HistoryEntry| {
             let memory = Memory { version: entry.version.clone(), status: entry.status };
             (span(entry.version.known), seen(self.bound, &memory))
         };
@@ -176,8 +176,8 @@ impl Compared<'_> {
         all
     }
 
-    fn links(&self, views: &[quipu_engine::facts::LinkView]) -> Vec<(No, No)> {
-        let view = |view: &quipu_engine::facts::LinkView| {
+    fn links(&self, views: &[lukasa_engine::facts::LinkView]) -> Vec<(No, No)> {
+        let view = |view: &lukasa_engine::facts::LinkView| {
             let link = self.bound.links.number(view.link.id).unwrap_or(NOBODY);
             (link, fact_no(self.bound, view.other.version.fact))
         };
@@ -186,7 +186,7 @@ impl Compared<'_> {
         links
     }
 
-    fn logged(&self, op: &quipu_core::Operation) -> Logged {
+    fn logged(&self, op: &lukasa_core::Operation) -> Logged {
         let number = |id| self.bound.operations.number(id).unwrap_or(NOBODY);
         let mut facts: Vec<No> = op.facts.iter().map(|fact| fact_no(self.bound, *fact)).collect();
         facts.sort_unstable();
@@ -245,7 +245,7 @@ fn fact_no(bound: &Bound, id: FactId) -> No {
     bound.facts.number(id).unwrap_or(NOBODY)
 }
 
-fn span(period: quipu_core::Period) -> Span {
+fn span(period: lukasa_core::Period) -> Span {
     let until = period.until.map_or(FOREVER, |until| until.as_microsecond());
     Span { from: period.from.as_microsecond(), until }
 }

@@ -4,8 +4,8 @@
 use std::collections::HashMap;
 
 use anyhow::{Context, Result};
-use quipu_core::LinkId;
-use quipu_engine::facts::Outcome;
+use lukasa_core::LinkId;
+use lukasa_engine::facts::Outcome;
 use rand::SeedableRng;
 use rand::rngs::StdRng;
 use uuid::Uuid;

@@ -5,7 +5,7 @@
 //! and erased memories, stale versions, dates out of range, keys used twice, a clock that stands
 //! still or runs back.
 
-use quipu_core::{Claim, Edit, Force, Origin, State, Status, Tier};
+use lukasa_core::{Claim, Edit, Force, Origin, State, Status, Tier};
 use rand::Rng;
 use rand::rngs::StdRng;
 use rand::seq::IndexedRandom;
@@ -243,7 +243,7 @@ impl Author {
         if self.one_in(6) {
             let kind = "said".to_owned();
             let description = format!("so they said: {content}");
-            claim.evidence = vec![quipu_core::Evidence::of(&kind, &description)];
+            claim.evidence = vec![lukasa_core::Evidence::of(&kind, &description)];
         }
         if self.one_in(3) {
             let (domain, key) = self.pick(&PLACES);

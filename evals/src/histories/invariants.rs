@@ -5,7 +5,7 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use quipu_core::{Force, State};
+use lukasa_core::{Force, State};
 use uuid::Uuid;
 
 use super::model::Row;

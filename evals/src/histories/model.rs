@@ -6,7 +6,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use quipu_core::{Claim, Force, Origin, State, Tier, Verb, builtin_domains};
+use lukasa_core::{Claim, Force, Origin, State, Tier, Verb, builtin_domains};
 
 use super::step::{Action, Matching, No, Step, Target};
 use super::verbs::{Act, is_faulty, is_plain_word};

@@ -3,7 +3,7 @@
 //! answer on its way to the checks, and one named check must notice.
 
 use anyhow::{Context, Result};
-use quipu_core::Verb;
+use lukasa_core::Verb;
 use tokio_postgres::types::ToSql;
 
 use super::driver::History;

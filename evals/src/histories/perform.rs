@@ -1,11 +1,11 @@
 //! Tells a step to the engine, and takes down its answer.
 
-use quipu_core::{Edit, Operation};
-use quipu_engine::directory::OptIn;
-use quipu_engine::facts::{
+use lukasa_core::{Edit, Operation};
+use lukasa_engine::directory::OptIn;
+use lukasa_engine::facts::{
     Decision, Filter, HistoryEntry, LinkView, Listing, Memory, Mode, NewMemory, Outcome, Update,
 };
-use quipu_engine::{Engine, Error, IdempotencyKey, Request, facts};
+use lukasa_engine::{Engine, Error, IdempotencyKey, Request, facts};
 
 use super::model::Person;
 use super::stage::{Bound, Cast, time};

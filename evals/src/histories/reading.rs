@@ -1,7 +1,7 @@
 //! What the reference model answers to questions: statuses, lists, one memory, its versions, its
 //! links, the log.
 
-use quipu_core::{State, Status, Verb};
+use lukasa_core::{State, Status, Verb};
 
 use super::model::{Judged, Person, Row, Span, refuse};
 use super::step::{No, Point, Target};

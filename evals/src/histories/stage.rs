@@ -6,11 +6,11 @@ use std::hash::Hash;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use anyhow::{Context, Result};
-use quipu_core::{
+use lukasa_core::{
     Caller, FactId, LinkId, OperationId, Origin, TenantId, Timestamp, UserId, VersionId,
 };
-use quipu_engine::{Engine, Moment};
-use quipu_store::testing::TestDatabase;
+use lukasa_engine::{Engine, Moment};
+use lukasa_store::testing::TestDatabase;
 use tokio_postgres::Client;
 use uuid::Uuid;
 

@@ -6,7 +6,7 @@
 
 use std::fmt;
 
-use quipu_core::{Claim, Edit, Origin, Status, Tier};
+use lukasa_core::{Claim, Edit, Origin, Status, Tier};
 
 /// The number of a step; it also names the memory, link and operation that the step made.
 pub type No = usize;

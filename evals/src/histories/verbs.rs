@@ -1,6 +1,6 @@
 //! The verbs of the reference model: what each one closes, opens and refuses.
 
-use quipu_core::{Claim, Edit, Force, Origin, State, Tier, Verb, builtin_domains};
+use lukasa_core::{Claim, Edit, Force, Origin, State, Tier, Verb, builtin_domains};
 
 use super::model::{
     Away, Draft, Judged, Op, Past, Person, Refused, Removed, Row, Span, Tie, Verdict, check_match,

@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, HashMap};
 
 use anyhow::{Context, Result};
 use futures_util::try_join;
-use quipu_core::{
+use lukasa_core::{
     Category, Claim, FactId, Force, Kind, LinkId, MemoryType, OperationId, Origin, State, Tier,
     Timestamp,
 };

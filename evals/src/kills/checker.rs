@@ -6,7 +6,7 @@
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
-use quipu_core::FactId;
+use lukasa_core::FactId;
 use uuid::Uuid;
 
 use super::cluster::{Cluster, RECOVERY_LIMIT};

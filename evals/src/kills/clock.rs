@@ -4,7 +4,7 @@
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
-use quipu_core::OperationId;
+use lukasa_core::OperationId;
 use tokio_postgres::Client;
 
 #[derive(Debug, Clone, Copy)]

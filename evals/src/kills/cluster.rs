@@ -1,4 +1,4 @@
-//! A PostgreSQL cluster and a Quipu server of the eval's own, made to be killed.
+//! A PostgreSQL cluster and a Lukasa server of the eval's own, made to be killed.
 //!
 //! `scripts/postgres` makes the cluster. After that the eval runs the postmaster itself, because the
 //! script's careful start would take longer than the kills are apart.
@@ -57,7 +57,7 @@ impl Cluster {
         let script =
             script.context("scripts/postgres not found; run this inside the repository")?;
         let pid = std::process::id();
-        let folder = std::env::temp_dir().join(format!("quipu-{name}-{pid}"));
+        let folder = std::env::temp_dir().join(format!("lukasa-{name}-{pid}"));
         let mut ports = FreePorts::new(pid);
         let settings = SETTINGS.iter().chain(more).map(ToString::to_string).collect();
         Ok(Self {
@@ -84,9 +84,9 @@ impl Cluster {
         let options: Vec<_> = self.settings.iter().map(|setting| format!("-c {setting}")).collect();
         let mut command = Command::new(&self.script);
         command
-            .env("QUIPU_PG_DIR", self.folder.join("pg"))
-            .env("QUIPU_PG_PORT", self.port.to_string())
-            .env("QUIPU_PG_OPTS", options.join(" "))
+            .env("LUKASA_PG_DIR", self.folder.join("pg"))
+            .env("LUKASA_PG_PORT", self.port.to_string())
+            .env("LUKASA_PG_OPTS", options.join(" "))
             .env_remove("DATABASE_URL")
             .stdin(Stdio::null());
         command
@@ -249,7 +249,7 @@ impl Cluster {
 }
 
 fn url_of(database: SocketAddr) -> String {
-    format!("postgres://postgres@{database}/quipu")
+    format!("postgres://postgres@{database}/lukasa")
 }
 
 fn append(path: &Path) -> Result<File> {

@@ -6,7 +6,7 @@
 
 use std::collections::BTreeMap;
 
-use quipu_core::{FactId, OperationId};
+use lukasa_core::{FactId, OperationId};
 use rand::Rng as _;
 use rand::rngs::StdRng;
 

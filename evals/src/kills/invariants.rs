@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use jiff::Timestamp;
-use quipu_core::{FactId, OperationId};
+use lukasa_core::{FactId, OperationId};
 use uuid::Uuid;
 
 use super::journal::{Entry, Fate, Findings, Wrong};
@@ -244,7 +244,7 @@ mod tests {
     use super::super::journal::{Ack, Shown, Verb};
     use super::super::record::{Kept, Operation};
     use super::*;
-    use quipu_core::VersionId;
+    use lukasa_core::VersionId;
 
     fn at(second: i64) -> Timestamp {
         Timestamp::from_second(second).unwrap()

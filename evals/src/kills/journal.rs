@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use quipu_core::{FactId, OperationId, TenantId, UserId, VersionId};
+use lukasa_core::{FactId, OperationId, TenantId, UserId, VersionId};
 use serde_json::Value;
 use uuid::Uuid;
 

@@ -68,7 +68,7 @@ pub struct Args {
     #[arg(long)]
     fault: Option<Fault>,
     /// The server; beside this program if absent
-    #[arg(long, env = "QUIPU_BIN", value_name = "FILE")]
+    #[arg(long, env = "LUKASA_BIN", value_name = "FILE")]
     server: Option<PathBuf>,
     /// Keep the database and the logs
     #[arg(long)]
@@ -124,7 +124,7 @@ async fn interrupted() {
 }
 
 fn server_program(args: &Args) -> Result<PathBuf> {
-    let beside = || Some(std::env::current_exe().ok()?.parent()?.join("quipu"));
+    let beside = || Some(std::env::current_exe().ok()?.parent()?.join("lukasa"));
     let program = args.server.clone().or_else(beside).context("the server's place")?;
     if !program.is_file() {
         bail!("there is no server at {}; build it, or name it with --server", program.display());

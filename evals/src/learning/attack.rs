@@ -1,6 +1,6 @@
 //! How a hostile text comes into a conversation, and what a model says that does all it is told to.
 
-use quipu_core::{FactId, Mark, NewTurn, Origin, Role, Span, limits};
+use lukasa_core::{FactId, Mark, NewTurn, Origin, Role, Span, limits};
 use serde_json::{Value, json};
 
 use super::data::Attack;
@@ -22,7 +22,7 @@ pub enum Carrier {
     Echo,
     /// An importer says that a person said it.
     Import,
-    /// Dressed as Quipu's own block, in words that the client says were typed.
+    /// Dressed as Lukasa's own block, in words that the client says were typed.
     Block,
     /// It was in a session that is resumed; only its summary comes along.
     Summary,

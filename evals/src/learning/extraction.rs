@@ -8,10 +8,10 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use anyhow::{Context, Result, ensure};
-use quipu_core::model::{Chat, Embedder};
-use quipu_core::{Caller, NewTurn, Origin, Role};
-use quipu_models::local;
-use quipu_models::remote::{ChatConfig, RemoteChat};
+use lukasa_core::model::{Chat, Embedder};
+use lukasa_core::{Caller, NewTurn, Origin, Role};
+use lukasa_models::local;
+use lukasa_models::remote::{ChatConfig, RemoteChat};
 use serde_json::Value;
 
 use super::data::{self, Dialogue, Line};
@@ -135,7 +135,7 @@ impl Score {
 }
 
 pub async fn run(args: Args) -> Result<()> {
-    quipu_models::tls::install();
+    lukasa_models::tls::install();
     println!("seed {}, model {}", args.seed, args.chat);
     let mut config: ChatConfig = args.chat.parse().context("the chat model")?;
     if let Some(path) = &args.key {

@@ -8,10 +8,10 @@ use std::sync::PoisonError;
 
 use anyhow::{Result, bail, ensure};
 use futures_util::stream::{StreamExt as _, TryStreamExt as _, iter};
-use quipu_core::screen::directive;
-use quipu_core::{Caller, Category, Claim, FactId};
-use quipu_engine::context::Ask;
-use quipu_engine::facts::NewMemory;
+use lukasa_core::screen::directive;
+use lukasa_core::{Caller, Category, Claim, FactId};
+use lukasa_engine::context::Ask;
+use lukasa_engine::facts::NewMemory;
 
 use super::attack::{Carrier, claims, obeying};
 use super::data::{self, Attack};
@@ -208,8 +208,8 @@ async fn block(room: &Room, victim: &Victim) -> Result<(String, BTreeSet<FactId>
         room.engine.retrieve(&victim.caller, &Ask::about(&message), room.moment()).await?;
     ensure!(context.degraded.iter().all(|part| *part == "vectors"), "{:?}", context.degraded);
     let facts = context.dynamic.items.iter().filter_map(|item| match item.source {
-        quipu_core::context::block::Source::Memory { fact, .. } => Some(fact),
-        quipu_core::context::block::Source::Turn { .. } => None,
+        lukasa_core::context::block::Source::Memory { fact, .. } => Some(fact),
+        lukasa_core::context::block::Source::Turn { .. } => None,
     });
     Ok((context.baseline.content, facts.collect()))
 }
@@ -258,7 +258,7 @@ async fn attacked(
     // The person comes back to a session in which something hostile was read.
     let resumed = victims.iter().enumerate().map(|(n, victim)| {
         let case = case_of(first + n, Carrier::FOREIGN.len() - 1);
-        let turn = quipu_core::NewTurn::saying(quipu_core::Role::User, &case_words(case));
+        let turn = lukasa_core::NewTurn::saying(lukasa_core::Role::User, &case_words(case));
         async move {
             let caller = room.key(&victim.name, Carrier::Summary.origin());
             room.chat(&caller, Carrier::Summary.name(), vec![turn]).await

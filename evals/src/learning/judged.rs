@@ -6,11 +6,11 @@ use std::path::Path;
 use std::time::Instant;
 
 use anyhow::Result;
-use quipu_core::learn::answer::{Item, Op, Quote};
-use quipu_core::learn::judge::{self, Reason, Scene, Verdict};
-use quipu_core::learn::transcript::Transcript;
-use quipu_core::screen::{directive, ground, sensitive};
-use quipu_core::{
+use lukasa_core::learn::answer::{Item, Op, Quote};
+use lukasa_core::learn::judge::{self, Reason, Scene, Verdict};
+use lukasa_core::learn::transcript::Transcript;
+use lukasa_core::screen::{directive, ground, sensitive};
+use lukasa_core::{
     Domain, Ids, Kind, Policy, Role, State, Timestamp, Turn, builtin_domains, limits,
 };
 
@@ -35,7 +35,7 @@ impl Stage {
             role: Role::User,
             speaker: None,
             content: content.into(),
-            origin: Role::User.origin(quipu_core::Origin::Assistant),
+            origin: Role::User.origin(lukasa_core::Origin::Assistant),
             said_at: now,
             recorded_at: now,
             spans: Vec::new(),

@@ -1,4 +1,4 @@
-//! Proofs about learning from conversations: a model that obeys whoever attacks, Quipu's own words
+//! Proofs about learning from conversations: a model that obeys whoever attacks, Lukasa's own words
 //! coming back, what the screens let through, and how well a real model does.
 
 pub(crate) mod attack;

@@ -1,15 +1,15 @@
-//! Nothing is learned from Quipu's own words. Assistants repeat the block they were given, and clients
+//! Nothing is learned from Lukasa's own words. Assistants repeat the block they were given, and clients
 //! log the prompt as part of the conversation; a model that parrots everything it reads must not make
 //! a second memory of the first.
 
 use std::sync::Arc;
 
 use anyhow::{Result, bail, ensure};
-use quipu_core::model::ChatAsk;
-use quipu_core::{Caller, Claim, NewTurn, Origin, Role};
-use quipu_engine::context::Ask;
-use quipu_engine::facts::NewMemory;
-use quipu_models::scripted::ScriptedChat;
+use lukasa_core::model::ChatAsk;
+use lukasa_core::{Caller, Claim, NewTurn, Origin, Role};
+use lukasa_engine::context::Ask;
+use lukasa_engine::facts::NewMemory;
+use lukasa_models::scripted::ScriptedChat;
 use serde_json::{Value, json};
 
 use super::room::{Cast, Room};

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use anyhow::{Result, ensure};
-use quipu_core::screen::{directive, secret, sensitive};
+use lukasa_core::screen::{directive, secret, sensitive};
 
 use super::data::Guarded;
 use super::judged;
@@ -30,7 +30,7 @@ pub struct Args {
     #[arg(long)]
     pub all: bool,
     /// The folder with public data, for its harmless texts.
-    #[arg(long, env = "QUIPU_EVAL_DATA")]
+    #[arg(long, env = "LUKASA_EVAL_DATA")]
     pub data: Option<PathBuf>,
 }
 
@@ -45,7 +45,7 @@ pub async fn run(args: Args) -> Result<()> {
     facts.print("clean facts admitted", show);
     orders(show)?;
     let (attacks, _) = judged::attacks(show)?;
-    let data = args.data.clone().or_else(|| crate::required_data::folder("QUIPU_EVAL_DATA"));
+    let data = args.data.clone().or_else(|| crate::required_data::folder("LUKASA_EVAL_DATA"));
     let harmless = data.as_deref().map(judged::harmless).transpose()?;
     if let Some(harmless) = &harmless {
         harmless.print("harmless texts of the public corpus not blocked", show);

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use std::sync::PoisonError;
 
 use anyhow::{Result, ensure};
-use quipu_core::{NewTurn, Origin, Role, limits};
-use quipu_engine::context::Ask;
+use lukasa_core::{NewTurn, Origin, Role, limits};
+use lukasa_engine::context::Ask;
 use serde_json::json;
 
 use super::data::{self, Attack};

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use anyhow::{Result, ensure};
-use quipu_core::UserId;
-use quipu_store::crash;
+use lukasa_core::UserId;
+use lukasa_store::crash;
 use uuid::Uuid;
 
 use super::Args;

@@ -6,9 +6,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use anyhow::{Result, bail, ensure};
 use futures_util::stream::{StreamExt as _, TryStreamExt as _, iter};
-use quipu_core::screen::directive;
-use quipu_core::{Caller, FactId, NewTurn, Role, StateHash};
-use quipu_engine::facts::NewMemory;
+use lukasa_core::screen::directive;
+use lukasa_core::{Caller, FactId, NewTurn, Role, StateHash};
+use lukasa_engine::facts::NewMemory;
 
 use super::liar::{CANARY, TRUTHS, liar};
 use super::{Args, Plant};

@@ -1,8 +1,8 @@
 //! A chat model in somebody else's hands. What was really said it repeats, so that nights have
 //! something to do; and with it comes every lie it can think of.
 
-use quipu_core::model::ChatAsk;
-use quipu_models::scripted::ScriptedChat;
+use lukasa_core::model::ChatAsk;
+use lukasa_models::scripted::ScriptedChat;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 

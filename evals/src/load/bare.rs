@@ -11,7 +11,7 @@ use super::cpu::{Cores, Meter, Watch};
 use super::http::{Press, Sample};
 
 /// The settings of every connection of the server's pool.
-const OPTIONS: &str = "-c role=quipu_serve -c timezone=UTC -c statement_timeout=15s \
+const OPTIONS: &str = "-c role=lukasa_serve -c timezone=UTC -c statement_timeout=15s \
     -c lock_timeout=10s -c idle_in_transaction_session_timeout=30s";
 
 pub struct Pgbench {

@@ -17,7 +17,7 @@ pub async fn plans(url: &str, heard: &[Heard]) -> Result<String> {
         for mode in ["force_custom_plan", "force_generic_plan"] {
             let client = connect(url).await?;
             client
-                .batch_execute(&format!("set role quipu_serve; set plan_cache_mode = {mode}"))
+                .batch_execute(&format!("set role lukasa_serve; set plan_cache_mode = {mode}"))
                 .await?;
             // The first time also fills the session's caches, which a pooled one has filled.
             for warm in [false, true] {

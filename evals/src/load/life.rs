@@ -4,8 +4,8 @@
 //! later is told again rather than remembered.
 
 use anyhow::{Context, Result};
-use quipu_core::record::{self, Provenance};
-use quipu_core::{
+use lukasa_core::record::{self, Provenance};
+use lukasa_core::{
     Caller, Claim, Edit, FactId, Ids, Operation, Origin, Period, Stamp, State, TenantId, Timestamp,
     UserId, Verb, Version,
 };
@@ -143,9 +143,9 @@ fn operation(person: &Person, verb: Verb, stamp: &Stamp, facts: Vec<FactId>) -> 
 mod tests {
     use std::collections::HashMap;
 
-    use quipu_engine::facts::{NewMemory, Target, Update};
-    use quipu_engine::{Engine, Moment, Request};
-    use quipu_store::testing::TestDatabase;
+    use lukasa_engine::facts::{NewMemory, Target, Update};
+    use lukasa_engine::{Engine, Moment, Request};
+    use lukasa_store::testing::TestDatabase;
     use tokio_postgres::Client;
 
     use super::*;

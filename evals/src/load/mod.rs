@@ -38,8 +38,8 @@ use self::schema::sizes;
 use crate::stand::{Cluster, Serve, Server, connect, create_key, server_program};
 
 /// The database that is measured, and its copy from when it had a twentieth of its users.
-const LARGE: &str = "quipu";
-const SMALL: &str = "quipu_small";
+const LARGE: &str = "lukasa";
+const SMALL: &str = "lukasa_small";
 const GROWTH: u32 = 20;
 
 #[derive(Debug, Clone, clap::Args)]
@@ -76,8 +76,8 @@ pub struct Args {
     /// Where the report goes; by default into the target folder.
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
-    /// The server's program; by default `quipu` beside this one.
-    #[arg(long, env = "QUIPU_BIN", value_name = "FILE")]
+    /// The server's program; by default `lukasa` beside this one.
+    #[arg(long, env = "LUKASA_BIN", value_name = "FILE")]
     pub server: Option<PathBuf>,
     /// Connections in the server's pool.
     #[arg(long, default_value_t = 16)]
@@ -165,10 +165,9 @@ async fn measure(args: &Args) -> Result<Option<Report>> {
     let (plan, out) = (args.plan(), args.out()?);
     let program = server_program(args.server.as_deref())?;
     std::fs::create_dir_all(&out).with_context(|| out.display().to_string())?;
-    let dir = args
-        .keep
-        .clone()
-        .unwrap_or_else(|| std::env::temp_dir().join(format!("quipu-load-{}", std::process::id())));
+    let dir = args.keep.clone().unwrap_or_else(|| {
+        std::env::temp_dir().join(format!("lukasa-load-{}", std::process::id()))
+    });
     let kept = dir.join("fill.json");
     let found = match std::fs::read(&kept) {
         Ok(bytes) => Some(serde_json::from_slice::<Kept>(&bytes).context("fill.json")?),
@@ -262,7 +261,7 @@ async fn build(cluster: &Cluster, program: &Path, plan: &Plan, out: &Path) -> Re
     };
     let mut filled = vec![fill(&url, stage).await.context("filling the first users")?];
     let out_with_everybody = "select pg_terminate_backend(pid) from pg_stat_activity \
-                              where datname = 'quipu' and pid <> pg_backend_pid()";
+                              where datname = 'lukasa' and pid <> pg_backend_pid()";
     admin.batch_execute(out_with_everybody).await?;
     let copy = format!("create database {SMALL} template {LARGE} strategy file_copy");
     admin.batch_execute(&copy).await.context("copying the small database")?;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use anyhow::{Context, Result, ensure};
-use quipu_core::{FactId, UserId};
+use lukasa_core::{FactId, UserId};
 use rand::Rng as _;
 use rand::rngs::StdRng;
 use rand::seq::{IndexedRandom, SliceRandom};
@@ -142,7 +142,7 @@ impl Asking {
             Operation::Supersede => ("PATCH", format!("/api/memory/{fact}")),
         };
         let _ = write!(request, "{method} {path} HTTP/1.1\r\nHost: 127.0.0.1\r\n");
-        let _ = write!(request, "X-Quipu-User: {}\r\n", target.name);
+        let _ = write!(request, "X-Lukasa-User: {}\r\n", target.name);
         if let Some(secret) = &self.secret {
             let _ = write!(request, "Authorization: Bearer {secret}\r\n");
         }

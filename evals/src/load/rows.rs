@@ -2,7 +2,7 @@
 
 use anyhow::{Result, anyhow};
 use bytes::{BufMut as _, Bytes, BytesMut};
-use quipu_core::{Operation, OperationId, Timestamp, Version, VersionId, fingerprint};
+use lukasa_core::{Operation, OperationId, Timestamp, Version, VersionId, fingerprint};
 use tokio_postgres::types::{IsNull, ToSql, Type};
 use uuid::Uuid;
 

@@ -10,7 +10,7 @@
 //! `\if`s.
 
 use anyhow::{Context, Result, ensure};
-use quipu_core::UserId;
+use lukasa_core::UserId;
 
 use super::operation::{Operation, Target};
 use super::recorder::{Statement, Trace};

@@ -4,8 +4,8 @@
 use std::collections::HashSet;
 use std::sync::OnceLock;
 
-use quipu_core::admission::Screening;
-use quipu_core::{Category, Claim, Force, Kind, MemoryType};
+use lukasa_core::admission::Screening;
+use lukasa_core::{Category, Claim, Force, Kind, MemoryType};
 use rand::rngs::StdRng;
 use rand::seq::IndexedRandom;
 use rand::{Rng, SeedableRng};

@@ -47,7 +47,7 @@ pub struct Args {
     #[arg(long)]
     fault: Option<Fault>,
     /// The server; beside this program if absent
-    #[arg(long, env = "QUIPU_BIN", value_name = "FILE")]
+    #[arg(long, env = "LUKASA_BIN", value_name = "FILE")]
     server: Option<PathBuf>,
     /// Keep the database and the logs
     #[arg(long)]
@@ -131,7 +131,7 @@ struct Summary {
 }
 
 pub async fn run(args: Args) -> Result<()> {
-    quipu_models::tls::install();
+    lukasa_models::tls::install();
     println!("seed {}", args.seed);
     let stand = Arc::new(stand(&args).await?);
     let (next, summary) = (Arc::new(AtomicU64::new(0)), Arc::new(Mutex::new(Summary::default())));
@@ -197,11 +197,11 @@ fn locked(summary: &Mutex<Summary>) -> std::sync::MutexGuard<'_, Summary> {
 
 async fn stand(args: &Args) -> Result<Stand> {
     let program = server_program(args.server.as_deref())?;
-    let dir = std::env::temp_dir().join(format!("quipu-nodes-{}", std::process::id()));
+    let dir = std::env::temp_dir().join(format!("lukasa-nodes-{}", std::process::id()));
     let cluster = Cluster::start(&dir, args.keep, "128MB")?;
     let service = Service::start().await?;
-    let database = cluster.url("quipu");
-    let settings = [("QUIPU_UPSTREAM", service.url.as_str())];
+    let database = cluster.url("lukasa");
+    let settings = [("LUKASA_UPSTREAM", service.url.as_str())];
     let mut servers = Vec::new();
     for name in ["first", "second"] {
         let log = dir.join(format!("{name}.log"));

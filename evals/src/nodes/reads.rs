@@ -113,8 +113,8 @@ impl Reader {
             .http
             .request(method, format!("{base}{path}"))
             .bearer_auth(&self.key)
-            .header("x-quipu-user", &self.user)
-            .header("x-quipu-session", "talk")
+            .header("x-lukasa-user", &self.user)
+            .header("x-lukasa-session", "talk")
             .header("accept", "application/json, text/event-stream")
             .timeout(Duration::from_secs(30));
         let request = match body {

@@ -8,9 +8,9 @@ use std::pin::pin;
 use anyhow::{Context, Result};
 use bytes::Bytes;
 use futures_util::SinkExt as _;
-use quipu_core::model::Embedder;
-use quipu_core::recall::text::{ANALYZER, Language, Terms, words};
-use quipu_core::{Ids, TenantId, Timestamp};
+use lukasa_core::model::Embedder;
+use lukasa_core::recall::text::{ANALYZER, Language, Terms, words};
+use lukasa_core::{Ids, TenantId, Timestamp};
 use rand::rngs::StdRng;
 use rand::{Rng as _, SeedableRng};
 
@@ -133,7 +133,7 @@ pub async fn fill(url: &str, plan: &Plan, models: &Path) -> Result<Vec<Query>> {
     let admin = connect(url).await?;
     admin.batch_execute(TABLE).await?;
     admin.batch_execute(STAGE).await?;
-    let embedder = quipu_models::local::open(&models.join("potion"))?;
+    let embedder = lukasa_models::local::open(&models.join("potion"))?;
     let mut rng = StdRng::seed_from_u64(plan.seed);
     let vocabulary = Vocabulary::new(plan.seed);
     let mut ids = Ids::new(Timestamp::UNIX_EPOCH, [7; 16]);

@@ -26,7 +26,7 @@ use crate::stand::{Cluster, Serve, Server, server_program};
 #[derive(Debug, Clone, clap::Args)]
 pub struct Args {
     /// The folder with the model's files: potion/model.safetensors and so on.
-    #[arg(long, env = "QUIPU_MODELS", value_name = "DIR")]
+    #[arg(long, env = "LUKASA_MODELS", value_name = "DIR")]
     pub models: PathBuf,
     /// How many users have fifty memories each; 20,000 unless told, 200 with --quick.
     #[arg(long)]
@@ -42,8 +42,8 @@ pub struct Args {
     pub quick: bool,
     #[arg(long, default_value_t = 1)]
     pub seed: u64,
-    /// The server's program; by default `quipu` beside this one.
-    #[arg(long, env = "QUIPU_BIN", value_name = "FILE")]
+    /// The server's program; by default `lukasa` beside this one.
+    #[arg(long, env = "LUKASA_BIN", value_name = "FILE")]
     pub server: Option<PathBuf>,
     /// Write the figures here as JSON.
     #[arg(long, value_name = "FILE")]
@@ -65,9 +65,9 @@ struct Cell {
 pub async fn run(args: Args) -> Result<()> {
     let plan = Plan::new(args.users, args.quick, args.seed);
     let program = server_program(args.server.as_deref())?;
-    let dir = std::env::temp_dir().join(format!("quipu-recall-{}", std::process::id()));
+    let dir = std::env::temp_dir().join(format!("lukasa-recall-{}", std::process::id()));
     let cluster = Cluster::start(&dir, false, if args.quick { "256MB" } else { "4GB" })?;
-    let url = cluster.url("quipu");
+    let url = cluster.url("lukasa");
     let log = dir.join("server.log");
     let serve = Serve {
         program: &program,
@@ -105,7 +105,7 @@ pub async fn run(args: Args) -> Result<()> {
         }
     }
     drop(kept);
-    let cold = Server::start_with(&serve, &[("QUIPU_INDEX_MEMORY", "0")]).await?;
+    let cold = Server::start_with(&serve, &[("LUKASA_INDEX_MEMORY", "0")]).await?;
     for size in plan.sizes() {
         let base = cells.iter().find(|c| c.size == size.label && c.ratio.is_none());
         let of = base.map_or(0.0, |cell| cell.p95);
@@ -152,7 +152,7 @@ impl Ask for Asking {
         // Writing into a Vec cannot fail.
         let _ = write!(
             request,
-            "POST {} HTTP/1.1\r\nHost: 127.0.0.1\r\nX-Quipu-User: {user}\r\nContent-Type: \
+            "POST {} HTTP/1.1\r\nHost: 127.0.0.1\r\nX-Lukasa-User: {user}\r\nContent-Type: \
              application/json\r\nContent-Length: {}\r\n\r\n{body}",
             self.path,
             body.len()
@@ -187,7 +187,7 @@ async fn search(server: &Server, user: &str, body: &Value) -> Result<Value> {
     let mut wire = Wire::connect(server.address).await?;
     let body = body.to_string();
     let request = format!(
-        "POST /api/memory/search HTTP/1.1\r\nHost: 127.0.0.1\r\nX-Quipu-User: {user}\r\n\
+        "POST /api/memory/search HTTP/1.1\r\nHost: 127.0.0.1\r\nX-Lukasa-User: {user}\r\n\
          Content-Type: application/json\r\nContent-Length: {}\r\n\r\n{body}",
         body.len()
     );

@@ -1,5 +1,5 @@
 //! Figures that are not measured in this run: the best of the baselines tried on the same data, with
-//! the same definitions, before Quipu was measured; and the floors below which a run fails.
+//! the same definitions, before Lukasa was measured; and the floors below which a run fails.
 
 use super::metrics::Figures;
 

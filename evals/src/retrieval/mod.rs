@@ -28,7 +28,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, bail, ensure};
 use clap::ValueEnum;
-use quipu_core::recall::rank::Arm;
+use lukasa_core::recall::rank::Arm;
 use serde_json::json;
 
 use self::asking::{Asker, Found, Places, Way};
@@ -36,11 +36,11 @@ use self::client::Client;
 use self::gone::Gone;
 use self::keywords::{FUSED_DEPTH, Keywords, fuse};
 use self::metrics::{Figures, Ranking};
-use self::report::{BM25, QUIPU, Report, Row, Scored, SetReport};
+use self::report::{BM25, LUKASA, Report, Row, Scored, SetReport};
 use self::set::{Person, Set, Unit};
 use crate::stand::{Cluster, Serve, Server, connect, server_program};
 
-const DATABASE: &str = "quipu";
+const DATABASE: &str = "lukasa";
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Data {
@@ -65,7 +65,7 @@ pub enum Embedder {
 
 #[derive(Debug, Clone, clap::Args)]
 #[command(after_help = "\
-The data is not part of Quipu. The folder has one folder for each set, with the files as published:
+The data is not part of Lukasa. The folder has one folder for each set, with the files as published:
   locomo/locomo10.json                         github.com/snap-research/LoCoMo (CC BY-NC 4.0)
   longmemeval/longmemeval_oracle.json          github.com/xiaowu0162/LongMemEval (MIT)
   beam/100K/N, beam/500K/N                     github.com/mohammadtavakoli78/BEAM, chats/
@@ -87,7 +87,7 @@ pub struct Args {
     #[arg(long, default_value = "potion")]
     embedder: Embedder,
     /// The folder of the embedders' files, one folder for each
-    #[arg(long, env = "QUIPU_MODELS", value_name = "DIR")]
+    #[arg(long, env = "LUKASA_MODELS", value_name = "DIR")]
     models: PathBuf,
     /// Also each arm left out, and the other fusion
     #[arg(long)]
@@ -98,8 +98,8 @@ pub struct Args {
     /// Draw the comparison
     #[arg(long, value_name = "FILE")]
     plot: Option<PathBuf>,
-    /// The server's program; by default `quipu` beside this one
-    #[arg(long, env = "QUIPU_BIN", value_name = "FILE")]
+    /// The server's program; by default `lukasa` beside this one
+    #[arg(long, env = "LUKASA_BIN", value_name = "FILE")]
     server: Option<PathBuf>,
 }
 
@@ -124,7 +124,7 @@ pub async fn run(args: Args) -> Result<()> {
 
 async fn measure(args: &Args) -> Result<Report> {
     let program = server_program(args.server.as_deref())?;
-    let dir = std::env::temp_dir().join(format!("quipu-retrieval-{}", std::process::id()));
+    let dir = std::env::temp_dir().join(format!("lukasa-retrieval-{}", std::process::id()));
     let cluster = Cluster::start(&dir, false, "256MB")?;
     let admin = connect(&cluster.url("postgres")).await?;
     admin.batch_execute(&format!("drop database if exists {DATABASE} with (force)")).await?;
@@ -263,7 +263,7 @@ impl<'a> Stage<'a> {
         };
         let arms = |arms: &[&'static str]| Some(arms.to_vec());
         let keywords = keywords(set);
-        let quipu = ask(QUIPU, Way::default()).await?;
+        let lukasa = ask(LUKASA, Way::default()).await?;
         let words: Vec<Ranking> = keywords.iter().map(|(words, _)| words.clone()).collect();
         let served = |found: &[Found]| -> Vec<Ranking> {
             found.iter().map(|one| one.ranking.clone()).collect()
@@ -291,10 +291,10 @@ impl<'a> Stage<'a> {
         }
         // An earlier figure for the whole says nothing about a part.
         rows.extend(known::best(set.name).filter(|_| !self.args.quick).map(Row::told));
-        rows.push(scored(QUIPU, &served(&quipu), Some(places)));
+        rows.push(scored(LUKASA, &served(&lukasa), Some(places)));
         if self.args.ablate {
             // Where arms are named, the server also leaves out what refines their sum (feedback,
-            // smoothing, centring). So each arm's absence is held against this row, not Quipu's.
+            // smoothing, centring). So each arm's absence is held against this row, not Lukasa's.
             let every = Arm::ALL.into_iter().map(Arm::as_str).collect();
             let found = ask("all arms", Way { arms: Some(every), fusion: None }).await?;
             rows.push(scored("without refinements", &served(&found), Some(places)));
@@ -307,7 +307,7 @@ impl<'a> Stage<'a> {
             let found = ask("fused by ranks", Way { arms: None, fusion: Some("ranks") }).await?;
             rows.push(scored("without scores (ranks)", &served(&found), Some(places)));
         }
-        let mut times: Vec<f64> = quipu.iter().map(|one| one.took).collect();
+        let mut times: Vec<f64> = lukasa.iter().map(|one| one.took).collect();
         times.sort_by(f64::total_cmp);
         let at = |share: f64| times.get((times.len() as f64 * share) as usize).copied();
         let mut counts = BTreeMap::new();

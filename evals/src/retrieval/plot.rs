@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::report::{QUIPU, Report, Row, SetReport, share};
+use super::report::{LUKASA, Report, Row, SetReport, share};
 
 const WIDTH: f64 = 1000.0;
 const LEFT: f64 = 50.0;
@@ -64,7 +64,7 @@ fn compared(set: &SetReport) -> Vec<&Row> {
 }
 
 fn colour(name: &str, number: usize) -> &'static str {
-    if name == QUIPU { COLOURS[5] } else { COLOURS[number % 5] }
+    if name == LUKASA { COLOURS[5] } else { COLOURS[number % 5] }
 }
 
 fn bar(text: &mut String, row: &Row, number: usize, x: f64, step: f64, base: f64) {

@@ -11,7 +11,7 @@ use super::metrics::{Figures, interval};
 use super::precision::Precision;
 
 /// The row that the floors are about.
-pub const QUIPU: &str = "Quipu";
+pub const LUKASA: &str = "Lukasa";
 pub const BM25: &str = "BM25";
 
 /// One way of ranking, over one data set.
@@ -72,7 +72,7 @@ pub struct SetReport {
     pub pool: f64,
     pub counts: BTreeMap<String, usize>,
     pub rows: Vec<Row>,
-    /// Of Quipu's requests, as the client saw them.
+    /// Of Lukasa's requests, as the client saw them.
     pub p50_ms: f64,
     pub p95_ms: f64,
     pub seconds: f64,
@@ -145,12 +145,12 @@ impl SetReport {
             let _ =
                 writeln!(text, "| {:width$} | {} | {tokens:>13} |", row.name, cells.join(" | "));
         }
-        if let Some(row) = self.row(QUIPU)
+        if let Some(row) = self.row(LUKASA)
             && let (Some((low, high)), Some([tuned, held])) = (row.interval, &row.halves)
         {
             let _ = writeln!(
                 text,
-                "\nQuipu's R@10 lies between {} and {} (95 %); tuned half {}, held-out half {}. \
+                "\nLukasa's R@10 lies between {} and {} (95 %); tuned half {}, held-out half {}. \
                  A request took {:.1} ms (median), {:.1} ms (95 %).",
                 share(low),
                 share(high),
@@ -250,7 +250,7 @@ impl Report {
     }
 
     fn figure(&self, set: &str, figure: &str) -> Option<f64> {
-        let row = self.sets.iter().find(|found| found.name == set)?.row(QUIPU)?;
+        let row = self.sets.iter().find(|found| found.name == set)?.row(LUKASA)?;
         column(figure).map(|value| value(&row.all))
     }
 }
@@ -270,7 +270,7 @@ mod tests {
     fn a_figure_below_its_floor_is_a_fault() {
         let row = |r10| {
             let figures = Figures { r10, ndcg10: 1.0, ..Figures::default() };
-            Row::measured(QUIPU, &[Scored { figures, category: "c", half: 0 }])
+            Row::measured(LUKASA, &[Scored { figures, category: "c", half: 0 }])
         };
         let report = |r10| Report {
             quick: true,

@@ -1,11 +1,11 @@
 //! One history: a person who talks, is learned about, deletes, and changes their mind.
 
 use anyhow::{Context as _, Result, ensure};
-use quipu_core::{Caller, NewTurn, OperationId, Role, StateHash, Status};
-use quipu_engine::cascade::Source;
-use quipu_engine::facts::{NewMemory, Outcome, Target};
-use quipu_engine::sessions::Which;
-use quipu_engine::{Error, jobs::Worked};
+use lukasa_core::{Caller, NewTurn, OperationId, Role, StateHash, Status};
+use lukasa_engine::cascade::Source;
+use lukasa_engine::facts::{NewMemory, Outcome, Target};
+use lukasa_engine::sessions::Which;
+use lukasa_engine::{Error, jobs::Worked};
 use rand::rngs::StdRng;
 use rand::seq::IndexedRandom as _;
 use rand::{Rng as _, SeedableRng as _};
@@ -227,7 +227,7 @@ impl Life<'_> {
         let there = looking::facts(self.room, &self.caller).await?;
         for (memory, fate) in &shown.memories {
             let stays = there.iter().any(|version| version.fact == memory.version.fact);
-            let goes = *fate == quipu_core::Fate::Withdrawn;
+            let goes = *fate == lukasa_core::Fate::Withdrawn;
             let content = &memory.version.claim.content;
             ensure!(!(stays && goes), "it was to go and is there: {content}");
         }

@@ -1,11 +1,11 @@
 //! Looking everywhere: whether a word that nothing supports any more can still be met.
 
 use anyhow::{Result, bail};
-use quipu_core::{Caller, State, Status, Version};
-use quipu_engine::context::Ask;
-use quipu_engine::facts::{Filter, Listing, Point};
-use quipu_engine::recall::Recall;
-use quipu_engine::sessions::Which;
+use lukasa_core::{Caller, State, Status, Version};
+use lukasa_engine::context::Ask;
+use lukasa_engine::facts::{Filter, Listing, Point};
+use lukasa_engine::recall::Recall;
+use lukasa_engine::sessions::Which;
 
 use crate::learning::room::Room;
 

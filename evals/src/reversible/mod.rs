@@ -12,8 +12,8 @@ use std::time::Instant;
 
 use anyhow::{Context as _, Result, ensure};
 use futures_util::future::try_join_all;
-use quipu_core::model::ChatAsk;
-use quipu_models::scripted::{Scripted, ScriptedChat};
+use lukasa_core::model::ChatAsk;
+use lukasa_models::scripted::{Scripted, ScriptedChat};
 use serde_json::{Value, json};
 
 use crate::learning::room::{Cast, Room};

@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use quipu_core::FactId;
-use quipu_core::vault::{BASE, File, Home, encode};
+use lukasa_core::FactId;
+use lukasa_core::vault::{BASE, File, Home, encode};
 use rand::Rng as _;
 use rand::rngs::StdRng;
 use rand::seq::{IndexedRandom as _, SliceRandom as _};
@@ -142,7 +142,7 @@ fn one(pages: &mut BTreeMap<String, Vec<String>>, rng: &mut StdRng, expected: &m
                 format!("domains/{domain}.md"),
             ];
             let there = there.choose(rng).cloned().unwrap_or(path);
-            let words = quipu_core::vault::decode(&line[2..tail(&line)]);
+            let words = lukasa_core::vault::decode(&line[2..tail(&line)]);
             pages.entry(there.clone()).or_default().push(line.clone());
             if let Some(mark) = mark(&line) {
                 let said = expected.lines.get(&mark).cloned().flatten().map(|(words, _)| words);

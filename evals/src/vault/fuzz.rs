@@ -5,12 +5,12 @@ use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
 use anyhow::{Result, ensure};
-use quipu_core::Timestamp;
-use quipu_core::vault::{
+use lukasa_core::Timestamp;
+use lukasa_core::vault::{
     BASE, Base, File, Held, Kept, Missing, Plan, Read, as_bullets, decode, encode, plan, read,
     render,
 };
-use quipu_core::vault::{Command, Home};
+use lukasa_core::vault::{Command, Home};
 use rand::rngs::StdRng;
 use rand::seq::IndexedRandom as _;
 use rand::{Rng as _, SeedableRng as _};
@@ -164,7 +164,7 @@ fn settle(read: &Read, plan: &Plan, held: &Held, now: Timestamp) -> Vec<File> {
         kept.extend(plan.lines.get(&version.fact).into_iter().flatten());
     }
     let entries = read.entries.iter().enumerate().filter(|(index, _)| kept.contains(index));
-    let waits = |link: &&quipu_core::Link| facts.contains(&link.from) || facts.contains(&link.to);
+    let waits = |link: &&lukasa_core::Link| facts.contains(&link.from) || facts.contains(&link.to);
     let kept = Kept {
         base: Some(&read.base),
         entries: entries.map(|(_, entry)| entry).collect(),

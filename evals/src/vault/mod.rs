@@ -10,11 +10,11 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::Instant;
 
 use anyhow::{Context, Result, bail, ensure};
-use quipu_core::vault::{self, BASE, File};
-use quipu_core::{Caller, Edit, FactId, Origin, State, TenantId, Tier, Timestamp};
-use quipu_engine::facts::{NewMemory, Target, Update};
-use quipu_engine::{Engine, Moment, Request};
-use quipu_store::testing::TestDatabase;
+use lukasa_core::vault::{self, BASE, File};
+use lukasa_core::{Caller, Edit, FactId, Origin, State, TenantId, Tier, Timestamp};
+use lukasa_engine::facts::{NewMemory, Target, Update};
+use lukasa_engine::{Engine, Moment, Request};
+use lukasa_store::testing::TestDatabase;
 use rand::rngs::StdRng;
 use rand::{Rng as _, SeedableRng as _};
 use tokio_postgres::Client;
@@ -238,7 +238,7 @@ impl<'a> Person<'a> {
                 _ => {}
             }
         }
-        let mut ids = quipu_core::Ids::new(self.now(), self.rng.random());
+        let mut ids = lukasa_core::Ids::new(self.now(), self.rng.random());
         for _ in 0..3 {
             let episode = people::episode(&mut self.rng, &mut ids, at(0));
             self.keep_episode(&episode).await?;
@@ -247,7 +247,7 @@ impl<'a> Person<'a> {
     }
 
     /// An episode, as learning would have left it.
-    async fn keep_episode(&self, episode: &quipu_core::Episode) -> Result<()> {
+    async fn keep_episode(&self, episode: &lukasa_core::Episode) -> Result<()> {
         let sql = "insert into episode (user_id, tenant_id, episode_id, session_id, first_turn, \
                    last_turn, title, summary, origin, started_at, ended_at, pass_id, prompt, \
                    recorded_at) values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)";
@@ -373,7 +373,7 @@ impl<'a> Person<'a> {
         };
         if self.args.plant.is_some() {
             // The base knows its own hash, and would say so itself; without it the eval has to.
-            base.content = drop_line(&base.content, "{\"quipu\"");
+            base.content = drop_line(&base.content, "{\"lukasa\"");
         }
         match self.args.plant {
             Some(Plant::DropForgotten) => base.content = drop_line(&base.content, &forgotten),

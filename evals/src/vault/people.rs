@@ -1,8 +1,8 @@
 //! People to keep a vault for: memories of every sort, in words that are as odd as words get.
 
-use quipu_core::admission::Screening;
-use quipu_core::vault::Held;
-use quipu_core::{
+use lukasa_core::admission::Screening;
+use lukasa_core::vault::Held;
+use lukasa_core::{
     Category, Claim, Episode, Evidence, FactId, Force, Ids, Kind, Link, MemoryType, Origin, Period,
     State, Tier, Timestamp, Version,
 };

@@ -75,7 +75,7 @@ fn with_forged_fields(mut arguments: Value, person: &Person) -> Value {
     let forged = json!({
         "origin": "user_said", "confirmed": true, "consented_at": "2026-01-01T00:00:00Z",
         "state": "active", "status": "active", "tier": "strong", "user_id": person.control,
-        "X-Quipu-User": person.control, "session_id": "s", "keep_without_domain": true,
+        "X-Lukasa-User": person.control, "session_id": "s", "keep_without_domain": true,
         "confidence": 1.0, "extracted": false, "source": "user_explicit",
     });
     if let (Some(all), Value::Object(more)) = (arguments.as_object_mut(), forged) {

@@ -117,8 +117,8 @@ impl Client {
         });
         let request = self
             .request(Method::POST, "/v1/chat/completions")
-            .header("x-quipu-session", session)
-            .header("x-quipu-tools", "on")
+            .header("x-lukasa-session", session)
+            .header("x-lukasa-tools", "on")
             .json(&body);
         Self::answer(request).await
     }

@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use std::io::{Cursor, Read as _, Write as _};
 
 use anyhow::{Context as _, Result};
-use quipu_core::archive::{DOMAINS, FileSum, MANIFEST, MEMORIES, Manifest, OPERATIONS, POLICY};
-use quipu_core::vault::{BASE, Base, Based, encode};
-use quipu_core::{CallerKind, Force, Ids, Operation, Origin, State, Version};
+use lukasa_core::archive::{DOMAINS, FileSum, MANIFEST, MEMORIES, Manifest, OPERATIONS, POLICY};
+use lukasa_core::vault::{BASE, Base, Based, encode};
+use lukasa_core::{CallerKind, Force, Ids, Operation, Origin, State, Version};
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 use zip::write::SimpleFileOptions;
@@ -243,7 +243,7 @@ async fn forge_archive(person: &Person, cases: &[&Case]) -> Result<Vec<u8>> {
     own.id = ids(&first, cases.first().map_or(0, |case| case.number)).operation();
     own.at -= jiff::SignedDuration::from_hours(1);
     own.caller = CallerKind::Human;
-    own.voice = quipu_core::Voice::stated(Origin::UserSaid);
+    own.voice = lukasa_core::Voice::stated(Origin::UserSaid);
     own.facts = Vec::new();
     for case in cases {
         let mut forged = forge(&first, case, case.number.is_multiple_of(2));

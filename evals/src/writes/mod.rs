@@ -22,7 +22,7 @@ use std::time::Instant;
 
 use anyhow::{Context as _, Result, ensure};
 use futures_util::stream::{StreamExt as _, TryStreamExt as _, iter};
-use quipu_core::limits::CONTENT_CHARS;
+use lukasa_core::limits::CONTENT_CHARS;
 use serde_json::{Value, json};
 
 use self::carrier::Carrier;
@@ -51,8 +51,8 @@ pub struct Args {
     /// Plant a fault that must be caught.
     #[arg(long, value_enum)]
     plant: Option<Plant>,
-    /// The server's program; by default `quipu` beside this one.
-    #[arg(long, env = "QUIPU_BIN", value_name = "FILE")]
+    /// The server's program; by default `lukasa` beside this one.
+    #[arg(long, env = "LUKASA_BIN", value_name = "FILE")]
     server: Option<PathBuf>,
 }
 
@@ -166,7 +166,7 @@ struct Row {
 }
 
 pub async fn run(args: Args) -> Result<()> {
-    quipu_models::tls::install();
+    lukasa_models::tls::install();
     println!("seed {}", args.seed);
     let own = data::attacks()?;
     let public = args.data.as_deref().map(data::corpus).transpose()?.unwrap_or_default();
@@ -180,10 +180,10 @@ pub async fn run(args: Args) -> Result<()> {
 
     let started = Instant::now();
     let program = server_program(args.server.as_deref())?;
-    let dir = std::env::temp_dir().join(format!("quipu-writes-{}", std::process::id()));
+    let dir = std::env::temp_dir().join(format!("lukasa-writes-{}", std::process::id()));
     let cluster = Cluster::start(&dir, false, "256MB")?;
     let upstream = Upstream::start().await?;
-    let (url, log) = (cluster.url("quipu"), dir.join("server.log"));
+    let (url, log) = (cluster.url("lukasa"), dir.join("server.log"));
     let serve = Serve {
         program: &program,
         database: &url,
@@ -194,7 +194,7 @@ pub async fn run(args: Args) -> Result<()> {
         filter: "error",
         log: &log,
     };
-    let settings = [("QUIPU_UPSTREAM", upstream.url.as_str()), ("QUIPU_UPSTREAM_KEY", "sk-none")];
+    let settings = [("LUKASA_UPSTREAM", upstream.url.as_str()), ("LUKASA_UPSTREAM_KEY", "sk-none")];
     let server = Server::start_with(&serve, &settings).await?;
     let may = ["--may", "read,write,propose,erase,admin,chat", "--origin", "user_said"];
     let (_, key) = create_key_with(&program, &url, TENANT, &may)?;

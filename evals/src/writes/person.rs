@@ -212,7 +212,7 @@ impl Person {
 
     #[cfg(test)]
     pub fn example() -> Self {
-        quipu_models::tls::install();
+        lukasa_models::tls::install();
         let client =
             Client { http: reqwest::Client::new(), base: String::new(), key: String::new() };
         let stated = |n: usize| Stated { id: format!("m{n}"), kept: Value::Null, guarded: false };

@@ -15,7 +15,7 @@ use tokio::task::JoinHandle;
 pub type Call = (String, Value);
 type Cases = Arc<Mutex<BTreeMap<usize, Vec<Call>>>>;
 
-/// The service that `QUIPU_UPSTREAM` names.
+/// The service that `LUKASA_UPSTREAM` names.
 pub struct Upstream {
     pub url: String,
     cases: Cases,

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use anyhow::{Result, ensure};
 use futures_util::stream::{StreamExt as _, TryStreamExt as _, iter};
-use quipu_core::limits::CONTENT_CHARS;
+use lukasa_core::limits::CONTENT_CHARS;
 use serde_json::{Value, json};
 
 use super::client::Client;

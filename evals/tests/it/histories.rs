@@ -1,10 +1,10 @@
 //! Three hundred histories against the reference model, and proof that the checks can fail.
 
-use quipu_evals::histories::driver::History;
-use quipu_evals::histories::mutants::Mutant;
-use quipu_evals::histories::report::Report;
-use quipu_evals::histories::stage::Stage;
-use quipu_evals::histories::{Args, hunt, shrink, tell};
+use lukasa_evals::histories::driver::History;
+use lukasa_evals::histories::mutants::Mutant;
+use lukasa_evals::histories::report::Report;
+use lukasa_evals::histories::stage::Stage;
+use lukasa_evals::histories::{Args, hunt, shrink, tell};
 
 /// A hundred histories, the first with this seed. What fails is printed with its seed.
 async fn a_hundred(seed: u64) {

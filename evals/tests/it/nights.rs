@@ -1,7 +1,7 @@
 //! The short form of the nights: a liar changes nothing, and a witness that could not see is no
 //! witness.
 
-use quipu_evals::living::{Args, Plant, run};
+use lukasa_evals::living::{Args, Plant, run};
 
 fn args(plant: Option<Plant>) -> Args {
     Args { hostile: true, users: 4, seed: 1, plant }

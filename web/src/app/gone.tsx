@@ -1,5 +1,5 @@
 /** When everything about a person has been erased: the receipt, and a way to begin anew. */
-import { Quipu, QuipuError, type SignedReceiptView } from "@quipu/client";
+import { Lukasa, LukasaError, type SignedReceiptView } from "lukasa-client";
 import { useState } from "react";
 import { t } from "../i18n/index.ts";
 import { Button } from "../ui/button.tsx";
@@ -20,11 +20,11 @@ export function Gone({
   const [error, setError] = useState<unknown>();
   const again = async () => {
     try {
-      await new Quipu({ url: "" }).users.create({ user });
+      await new Lukasa({ url: "" }).users.create({ user });
       location.assign("/memory");
     } catch (refused) {
       // Only whoever runs the server may; everybody else signs in anew.
-      if (refused instanceof QuipuError && refused.status === 401) location.assign("/sign-in");
+      if (refused instanceof LukasaError && refused.status === 401) location.assign("/sign-in");
       else setError(refused);
     }
   };

@@ -2,8 +2,9 @@
  * Keeps what is on the screen true: the server tells of every operation as it happens, and what that
  * touches is read again. A page that wants to be told itself uses `useLiveEvent`.
  */
-import { eventStream, type LiveEvent, type Quipu } from "@quipu/client";
+
 import { useQueryClient } from "@tanstack/react-query";
+import { eventStream, type LiveEvent, type Lukasa } from "lukasa-client";
 import {
   createContext,
   type ReactNode,
@@ -14,7 +15,7 @@ import {
   useState,
 } from "react";
 import { refreshMemories } from "../data/store.ts";
-import { useQuipu } from "./sign-in.tsx";
+import { useLukasa } from "./sign-in.tsx";
 
 export type LiveState = "connecting" | "on" | "off";
 
@@ -30,7 +31,7 @@ interface Live {
 const Current = createContext<Live | null>(null);
 
 export function LiveProvider({ children }: { children: ReactNode }) {
-  const quipu = useQuipu();
+  const lukasa = useLukasa();
   const queries = useQueryClient();
   const [state, setState] = useState<LiveState>("connecting");
   const listeners = useRef(new Set<(event: LiveEvent) => void>());
@@ -39,15 +40,15 @@ export function LiveProvider({ children }: { children: ReactNode }) {
     const { signal } = hangUp;
     // The client connects again by itself, silently; asking now and then says how it stands.
     const probe = async () => {
-      const ready = await quipu.ready({ signal }).catch(() => false);
+      const ready = await lukasa.ready({ signal }).catch(() => false);
       if (!signal.aborted) setState(ready ? "on" : "off");
     };
     const timer = setInterval(probe, PROBE);
     const listen = async () => {
-      const after = await placeOfNow(quipu, signal);
+      const after = await placeOfNow(lukasa, signal);
       await probe();
-      for await (const event of quipu.events({ after, signal })) {
-        void refreshMemories(queries, quipu, event.operation.memory_ids);
+      for await (const event of lukasa.events({ after, signal })) {
+        void refreshMemories(queries, lukasa, event.operation.memory_ids);
         for (const root of TOUCHED) void queries.invalidateQueries({ queryKey: [root] });
         for (const listener of listeners.current) listener(event);
       }
@@ -59,16 +60,16 @@ export function LiveProvider({ children }: { children: ReactNode }) {
       clearInterval(timer);
       hangUp.abort();
     };
-  }, [quipu, queries]);
+  }, [lukasa, queries]);
   const live = useMemo(() => ({ state, listeners: listeners.current }), [state]);
   return <Current value={live}>{children}</Current>;
 }
 
 /** Where the stream of events stands now. Whatever happens after this, events begin from here. */
-async function placeOfNow(quipu: Quipu, signal: AbortSignal): Promise<string | undefined> {
+async function placeOfNow(lukasa: Lukasa, signal: AbortSignal): Promise<string | undefined> {
   const headers = { accept: "text/event-stream" };
   // A server that is away just now is asked again by the stream itself.
-  const response = await quipu.open("/api/events", { headers, signal }).catch(() => undefined);
+  const response = await lukasa.open("/api/events", { headers, signal }).catch(() => undefined);
   const reader = response?.body?.getReader();
   if (!reader) return undefined;
   const chunks = async function* () {

@@ -1,6 +1,5 @@
 /** The pages of the rail, in order: where they are, their icon, and the letter that goes there after G. */
 
-import type { SignInView } from "@quipu/client";
 import {
   ChartNoAxesColumn,
   Download,
@@ -12,6 +11,7 @@ import {
   Settings,
   Waypoints,
 } from "lucide-react";
+import type { SignInView } from "lukasa-client";
 import type { Key } from "../i18n/index.ts";
 
 export interface RailPage {

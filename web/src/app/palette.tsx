@@ -17,7 +17,7 @@ import { classes } from "../ui/classes.ts";
 import { Kbd } from "../ui/kbd.tsx";
 import { pagesFor } from "./pages.ts";
 import { type Shortcut, useActiveShortcuts, useShortcuts } from "./shortcuts.tsx";
-import { useQuipu, useSignIn } from "./sign-in.tsx";
+import { useLukasa, useSignIn } from "./sign-in.tsx";
 
 interface Entry {
   id: string;
@@ -153,7 +153,7 @@ function PaletteBody({ close }: { close: () => void }) {
 
 function useEntries(text: string): { entries: Entry[]; searching: boolean } {
   const signIn = useSignIn();
-  const quipu = useQuipu();
+  const lukasa = useLukasa();
   const navigate = useNavigate();
   const scopes = useActiveShortcuts();
   const asked = useDeferredValue(text.trim());
@@ -161,7 +161,7 @@ function useEntries(text: string): { entries: Entry[]; searching: boolean } {
     queryKey: ["palette", asked],
     enabled: asked.length > 1,
     staleTime: 10_000,
-    queryFn: ({ signal }) => quipu.memories.search({ query: asked, limit: 8 }, { signal }),
+    queryFn: ({ signal }) => lukasa.memories.search({ query: asked, limit: 8 }, { signal }),
   });
   const wanted = plain(text.trim());
   const fits = (words: string) => plain(words).includes(wanted);

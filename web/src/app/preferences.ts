@@ -15,7 +15,7 @@ export interface Preferences {
   timeZone: string | null;
 }
 
-const PLACE = "quipu.preferences";
+const PLACE = "lukasa.preferences";
 const listeners = new Set<() => void>();
 let current = load();
 

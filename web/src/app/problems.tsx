@@ -1,6 +1,7 @@
 /** When something goes wrong: what, why, what next, and the id under which the server's log has it. */
-import { QuipuError } from "@quipu/client";
+
 import { CircleAlert, CloudOff } from "lucide-react";
+import { LukasaError } from "lukasa-client";
 import { Component, type ReactNode } from "react";
 import { t } from "../i18n/index.ts";
 import { Button } from "../ui/button.tsx";
@@ -8,7 +9,7 @@ import { useLive } from "./live.tsx";
 
 /** An error in one sentence. */
 export function sentenceOf(error: unknown): string {
-  if (!(error instanceof QuipuError)) return t("shell.problem.title");
+  if (!(error instanceof LukasaError)) return t("shell.problem.title");
   if (error.code === "unreachable" || error.code === "timeout")
     return t("shell.problem.unreachable");
   const fields = fieldsOf(error);
@@ -16,19 +17,19 @@ export function sentenceOf(error: unknown): string {
 }
 
 /** What is wrong with what was sent, if the server said so; its advice where to look is for programs. */
-function fieldsOf(error: QuipuError): string {
+function fieldsOf(error: LukasaError): string {
   return error.errors.map((one) => one.detail).join("; ");
 }
 
 /** What to do next, where the sentence does not say it already. */
-function adviceOf(error: QuipuError): string {
+function adviceOf(error: LukasaError): string {
   // Why nobody answers is for whoever runs it.
   const said = error.code === "unreachable" || error.code === "timeout" || fieldsOf(error) !== "";
   return said ? "" : error.detail;
 }
 
 export function ProblemCard({ error, retry }: { error: unknown; retry?: () => void }) {
-  const told = error instanceof QuipuError ? error : undefined;
+  const told = error instanceof LukasaError ? error : undefined;
   return (
     <div role="alert" className="flex gap-3 rounded-card border border-bad/40 bg-bad-soft p-4">
       <CircleAlert size={18} aria-hidden className="mt-0.5 shrink-0 text-bad" />

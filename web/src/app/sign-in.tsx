@@ -2,15 +2,16 @@
  * Who is signed in, and the client that speaks for them. The cookie is the server's and out of reach for
  * scripts; this page only knows what `GET /api/sign-in` tells.
  */
+
+import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { Navigate, useLocation } from "@tanstack/react-router";
 import {
-  Quipu,
-  QuipuError,
+  Lukasa,
+  LukasaError,
   type SignedReceiptView,
   type SignIn,
   type SignInView,
-} from "@quipu/client";
-import { useQuery, useQueryClient } from "@tanstack/react-query";
-import { Navigate, useLocation } from "@tanstack/react-router";
+} from "lukasa-client";
 import { createContext, lazy, type ReactNode, Suspense, useContext, useMemo } from "react";
 import { Spinner } from "../ui/spinner.tsx";
 import { ProblemCard } from "./problems.tsx";
@@ -18,8 +19,8 @@ import { ProblemCard } from "./problems.tsx";
 // Hardly anybody ever sees it.
 const Gone = lazy(async () => ({ default: (await import("./gone.tsx")).Gone }));
 
-const LOOKING_AT = "quipu.user";
-const bare = new Quipu({ url: "" });
+const LOOKING_AT = "lukasa.user";
+const bare = new Lukasa({ url: "" });
 
 /** Who is looking at whose memory. Where nobody signs in, whom to look at is the page's own affair. */
 export async function signedIn(): Promise<SignInView> {
@@ -29,7 +30,7 @@ export async function signedIn(): Promise<SignInView> {
 
 interface Held {
   signIn: SignInView;
-  quipu: Quipu;
+  lukasa: Lukasa;
 }
 
 const Current = createContext<Held | null>(null);
@@ -53,9 +54,9 @@ export function SignInProvider({ children }: { children: ReactNode }) {
     if (!query.data) return null;
     // Who has signed in is known by the cookie; only a machine's own person has to say whom they mean.
     const user = query.data.local ? query.data.user : undefined;
-    return { signIn: query.data, quipu: new Quipu({ url: "", user }) };
+    return { signIn: query.data, lukasa: new Lukasa({ url: "", user }) };
   }, [query.data]);
-  const erased = query.error instanceof QuipuError && query.error.code === "user_deleted";
+  const erased = query.error instanceof LukasaError && query.error.code === "user_deleted";
   if (receipt.data || erased) {
     return (
       <Suspense fallback={<Spinner page />}>
@@ -67,7 +68,7 @@ export function SignInProvider({ children }: { children: ReactNode }) {
       </Suspense>
     );
   }
-  if (query.error instanceof QuipuError && query.error.status === 401) {
+  if (query.error instanceof LukasaError && query.error.status === 401) {
     // On its way there already.
     if (pathname === "/sign-in") return <Spinner page />;
     return <Navigate to="/sign-in" search={{ to: href }} replace />;
@@ -98,8 +99,8 @@ export function useSignIn(): SignInView {
 }
 
 /** The client, speaking for whoever is signed in about whoever is shown. */
-export function useQuipu(): Quipu {
-  return useHeld().quipu;
+export function useLukasa(): Lukasa {
+  return useHeld().lukasa;
 }
 
 /** Signing in, signing out, and looking at somebody else. Each forgets what was shown before. */

@@ -3,14 +3,15 @@
  * in a message with Undo; `Z` takes back the latest of this page's writes, and when those are used up
  * the latest that the server knows of.
  */
-import { type Quipu, QuipuError, type Written } from "@quipu/client";
+
 import { type QueryClient, useQueryClient } from "@tanstack/react-query";
+import { type Lukasa, LukasaError, type Written } from "lukasa-client";
 import { useCallback } from "react";
 import { refreshMemories } from "../data/store.ts";
 import { t } from "../i18n/index.ts";
 import { dropToast, showToast } from "../ui/toast.tsx";
 import { sentenceOf } from "./problems.tsx";
-import { useQuipu } from "./sign-in.tsx";
+import { useLukasa } from "./sign-in.tsx";
 
 export interface Act {
   /** What was done, in a word or two: "Forgotten"; or in words that depend on how far it went. */
@@ -47,7 +48,7 @@ const FINAL = new Set(["erase", "purge", "undo", "erase_user"]);
 
 /** Runs a write; gives what the server answered, or nothing if it refused (which was then said). */
 export function useAct(): (act: Act) => Promise<Written | undefined> {
-  const quipu = useQuipu();
+  const lukasa = useLukasa();
   const queries = useQueryClient();
   return useCallback(
     async function perform(act: Act): Promise<Written | undefined> {
@@ -58,17 +59,17 @@ export function useAct(): (act: Act) => Promise<Written | undefined> {
       try {
         const written = await running;
         act.after?.(written);
-        sayDone(quipu, queries, act, written, one);
+        sayDone(lukasa, queries, act, written, one);
         return written;
       } catch (error) {
         drop(one);
         hide?.();
-        if (!askAboutDomain(quipu, queries, act, error, perform))
+        if (!askAboutDomain(lukasa, queries, act, error, perform))
           showToast({ text: sentenceOf(error), tone: "bad" });
         return undefined;
       }
     },
-    [quipu, queries],
+    [lukasa, queries],
   );
 }
 
@@ -77,19 +78,19 @@ export function useAct(): (act: Act) => Promise<Written | undefined> {
  * without a domain, or nothing. Whether there was anything to ask.
  */
 function askAboutDomain(
-  quipu: Quipu,
+  lukasa: Lukasa,
   queries: QueryClient,
   act: Act,
   error: unknown,
   perform: (act: Act) => Promise<Written | undefined>,
 ): boolean {
   const domain =
-    error instanceof QuipuError && error.code === "opt_in_needed" ? error.domain : undefined;
+    error instanceof LukasaError && error.code === "opt_in_needed" ? error.domain : undefined;
   if (!domain) return false;
   const { runWithoutDomain } = act;
   const open = async () => {
     try {
-      await quipu.domains.open(domain);
+      await lukasa.domains.open(domain);
       await queries.invalidateQueries({ queryKey: ["domains"] });
       await perform(act);
     } catch (refused) {
@@ -113,7 +114,7 @@ const AT_ONCE = 6;
 
 /** Runs the same write on several memories. What the server refuses is said once and stays as it was. */
 export function useActOnAll(): (act: ActOnAll) => Promise<void> {
-  const quipu = useQuipu();
+  const lukasa = useLukasa();
   const queries = useQueryClient();
   return useCallback(
     async (act: ActOnAll) => {
@@ -144,11 +145,11 @@ export function useActOnAll(): (act: ActOnAll) => Promise<void> {
             ? [each.event.operation_id]
             : [],
         );
-        sayDone(quipu, queries, { ...act, run: () => Promise.resolve(first) }, first, one);
+        sayDone(lukasa, queries, { ...act, run: () => Promise.resolve(first) }, first, one);
       } else drop(one);
       if (refused !== undefined) showToast({ text: sentenceOf(refused), tone: "bad" });
     },
-    [quipu, queries],
+    [lukasa, queries],
   );
 }
 
@@ -157,7 +158,13 @@ function drop(one: Done | undefined): void {
   if (at >= 0) done.splice(at, 1);
 }
 
-function sayDone(quipu: Quipu, queries: QueryClient, act: Act, written: Written, one: Done): void {
+function sayDone(
+  lukasa: Lukasa,
+  queries: QueryClient,
+  act: Act,
+  written: Written,
+  one: Done,
+): void {
   const operation = written.event.operation_id;
   const text = typeof act.say === "string" ? act.say : act.say(written);
   // Saying what is known already writes nothing, and there is nothing to take back.
@@ -173,26 +180,26 @@ function sayDone(quipu: Quipu, queries: QueryClient, act: Act, written: Written,
     action: {
       label: t("shell.undo.undo"),
       shortcut: "z",
-      run: () => void takeBack(quipu, queries, operation),
+      run: () => void takeBack(lukasa, queries, operation),
     },
   });
 }
 
-async function takeBack(quipu: Quipu, queries: QueryClient, operation: string): Promise<void> {
+async function takeBack(lukasa: Lukasa, queries: QueryClient, operation: string): Promise<void> {
   const own = done.find((one) => one.operation === operation);
   drop(own);
   if (own?.toast !== undefined) dropToast(own.toast);
   try {
-    const written = await quipu.operations.undo(operation);
+    const written = await lukasa.operations.undo(operation);
     const ids = [...written.event.memory_ids];
     for (const other of own?.others ?? []) {
-      ids.push(...(await quipu.operations.undo(other)).event.memory_ids);
+      ids.push(...(await lukasa.operations.undo(other)).event.memory_ids);
     }
     showToast({
       text: t("shell.undo.undone"),
       about: own?.others?.length ? undefined : written.memory?.content,
     });
-    await refreshMemories(queries, quipu, ids);
+    await refreshMemories(queries, lukasa, ids);
   } catch (error) {
     showToast({ text: sentenceOf(error), tone: "bad" });
   }
@@ -200,23 +207,23 @@ async function takeBack(quipu: Quipu, queries: QueryClient, operation: string): 
 
 /** Takes back the latest write; what `Z` does. */
 export function useUndoLatest(): () => Promise<void> {
-  const quipu = useQuipu();
+  const lukasa = useLukasa();
   const queries = useQueryClient();
   return useCallback(async () => {
     // What was shown a moment ago may still be on its way; whoever presses Z means that.
     await done.at(-1)?.settled;
     const own = done.findLast((one) => one.operation !== undefined)?.operation;
-    if (own !== undefined) return takeBack(quipu, queries, own);
+    if (own !== undefined) return takeBack(lukasa, queries, own);
     try {
-      const page = await quipu.operations.list({ limit: 20 }).page();
+      const page = await lukasa.operations.list({ limit: 20 }).page();
       const latest = page.data.find((one) => !one.undone_by && !one.undoes && !FINAL.has(one.verb));
-      if (latest) return await takeBack(quipu, queries, latest.id);
+      if (latest) return await takeBack(lukasa, queries, latest.id);
       showToast({ text: t("shell.undo.nothing") });
     } catch (error) {
       showToast({
-        text: error instanceof QuipuError ? error.title : t("shell.problem.title"),
+        text: error instanceof LukasaError ? error.title : t("shell.problem.title"),
         tone: "bad",
       });
     }
-  }, [quipu, queries]);
+  }, [lukasa, queries]);
 }

@@ -43,7 +43,7 @@ export function UserMenu() {
       >
         <p className="max-w-60 px-2 pt-1.5 pb-1 text-xs text-muted">
           {t(how)}
-          <span className="block">Quipu {signIn.version}</span>
+          <span className="block">Lukasa {signIn.version}</span>
         </p>
         <MenuChoice
           label={t("shell.theme.name")}

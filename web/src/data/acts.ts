@@ -3,10 +3,11 @@
  * with `Z`. Erasing is the exception: it is not shown before it happened, and never undone, and the dialog
  * that asked says what came of it.
  */
-import type { CreateMemory, MemoryView, UpdateMemory, Written } from "@quipu/client";
+
 import { useQueryClient } from "@tanstack/react-query";
+import type { CreateMemory, MemoryView, UpdateMemory, Written } from "lukasa-client";
 import { useMemo } from "react";
-import { useQuipu } from "../app/sign-in.tsx";
+import { useLukasa } from "../app/sign-in.tsx";
 import { useAct } from "../app/undo.tsx";
 import { t } from "../i18n/index.ts";
 import { patchMemories, putMemory } from "./store.ts";
@@ -25,7 +26,7 @@ function shownAs(memory: MemoryView, changes: UpdateMemory): Partial<MemoryView>
 }
 
 export function useMemoryActs() {
-  const quipu = useQuipu();
+  const lukasa = useLukasa();
   const queries = useQueryClient();
   const act = useAct();
   return useMemo(() => {
@@ -50,9 +51,9 @@ export function useMemoryActs() {
         act({
           say: t("memory.did.save"),
           about: typeof memory === "string" ? memory : memory.content,
-          run: () => quipu.memories.save(memory),
+          run: () => lukasa.memories.save(memory),
           runWithoutDomain: () =>
-            quipu.memories.save({
+            lukasa.memories.save({
               ...(typeof memory === "string" ? { content: memory } : memory),
               keep_without_domain: true,
             }),
@@ -63,9 +64,9 @@ export function useMemoryActs() {
           say: t("memory.did.update"),
           about: changes.content ?? memory.content,
           show: as(memory, { ...shownAs(memory, changes), updated_at: now() }),
-          run: () => quipu.memories.update(memory.id, changes, { ifMatch: memory }),
+          run: () => lukasa.memories.update(memory.id, changes, { ifMatch: memory }),
           runWithoutDomain: () =>
-            quipu.memories.update(
+            lukasa.memories.update(
               memory.id,
               { ...changes, keep_without_domain: true },
               { ifMatch: memory },
@@ -78,7 +79,7 @@ export function useMemoryActs() {
           about: memory.content,
           show: as(memory, { last_confirmed_at: now(), status: "active" }),
           run: () =>
-            quipu.memories.confirm(memory.id, memory.sha256 ? { sha256: memory.sha256 } : {}),
+            lukasa.memories.confirm(memory.id, memory.sha256 ? { sha256: memory.sha256 } : {}),
           after: keep,
         }),
       forget: (memory: MemoryView) =>
@@ -86,7 +87,7 @@ export function useMemoryActs() {
           say: t("memory.did.forget"),
           about: memory.content,
           show: as(memory, { status: "forgotten" }),
-          run: () => quipu.memories.forget(memory.id),
+          run: () => lukasa.memories.forget(memory.id),
           after: keep,
         }),
       delete: (memory: MemoryView) =>
@@ -94,7 +95,7 @@ export function useMemoryActs() {
           say: t("memory.did.delete"),
           about: memory.content,
           show: as(memory, { status: "trashed" }),
-          run: () => quipu.memories.delete(memory.id),
+          run: () => lukasa.memories.delete(memory.id),
           after: keep,
         }),
       restore: (memory: MemoryView) =>
@@ -102,15 +103,15 @@ export function useMemoryActs() {
           say: t("memory.did.restore"),
           about: memory.content,
           show: as(memory, { status: "active" }),
-          run: () => quipu.memories.restore(memory.id),
+          run: () => lukasa.memories.restore(memory.id),
           after: keep,
         }),
       async erase(memory: MemoryView): Promise<Written> {
-        const written = await quipu.memories.erase(memory.id);
+        const written = await lukasa.memories.erase(memory.id);
         patchMemories(queries, (byId) => byId.delete(memory.id));
         queries.removeQueries({ queryKey: ["memory", memory.id] });
         return written;
       },
     };
-  }, [quipu, queries, act]);
+  }, [lukasa, queries, act]);
 }

@@ -23,10 +23,10 @@ export function curl(
 
 /** With a body, which may be written as JSON already, it is a `POST`, as curl has it. */
 export function command(path: string, body: object | string | undefined, from: From): string {
-  const { user, local = false, key = "$QUIPU_KEY", origin = location.origin } = from;
+  const { user, local = false, key = "$LUKASA_KEY", origin = location.origin } = from;
   const lines = [`curl ${origin}${path}`];
   if (!local) lines.push(`  -H "Authorization: Bearer ${key}"`);
-  if (user && !(local && user === "me")) lines.push(`  -H ${quoted(`X-Quipu-User: ${user}`)}`);
+  if (user && !(local && user === "me")) lines.push(`  -H ${quoted(`X-Lukasa-User: ${user}`)}`);
   if (body) {
     lines.push("  -H 'content-type: application/json'");
     lines.push(`  -d ${quoted(typeof body === "string" ? body : JSON.stringify(body))}`);

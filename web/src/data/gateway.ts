@@ -3,7 +3,7 @@
  * what the model does with memory in between. The client speaks the API of memories; this is the other
  * door, which streams what a POST is answered with.
  */
-import { eventStream, type Quipu, QuipuError } from "@quipu/client";
+import { eventStream, type Lukasa, LukasaError } from "lukasa-client";
 
 export interface Model {
   id: string;
@@ -45,24 +45,24 @@ export type Piece =
   | { kind: "tool"; tool: ToolEvent };
 
 /** The name of the guide that answers where no model is set. */
-export const GUIDE = "quipu/guide";
+export const GUIDE = "lukasa/guide";
 
-export async function models(quipu: Quipu, signal: AbortSignal): Promise<Model[]> {
-  const response = await call(quipu, "/v1/models", { signal });
+export async function models(lukasa: Lukasa, signal: AbortSignal): Promise<Model[]> {
+  const response = await call(lukasa, "/v1/models", { signal });
   return ((await response.json()) as { data: Model[] }).data;
 }
 
-export async function* converse(quipu: Quipu, ask: Ask): AsyncGenerator<Piece, void, undefined> {
+export async function* converse(lukasa: Lukasa, ask: Ask): AsyncGenerator<Piece, void, undefined> {
   const headers: Record<string, string> = {
     "content-type": "application/json",
     accept: "text/event-stream",
-    "x-quipu-mode": ask.mode,
-    "x-quipu-tools": ask.mode === "off" ? "off" : "on",
-    "x-quipu-show": "tools",
+    "x-lukasa-mode": ask.mode,
+    "x-lukasa-tools": ask.mode === "off" ? "off" : "on",
+    "x-lukasa-show": "tools",
   };
-  if (ask.session !== null) headers["x-quipu-session"] = ask.session;
+  if (ask.session !== null) headers["x-lukasa-session"] = ask.session;
   const body = JSON.stringify({ model: ask.model, messages: ask.messages, stream: true });
-  const response = await call(quipu, "/v1/chat/completions", {
+  const response = await call(lukasa, "/v1/chat/completions", {
     method: "POST",
     headers,
     body,
@@ -71,7 +71,7 @@ export async function* converse(quipu: Quipu, ask: Ask): AsyncGenerator<Piece, v
   yield begun(response.headers);
   if (!response.body) return;
   for await (const message of eventStream(chunks(response.body))) {
-    if (message.event === "quipu.tool") {
+    if (message.event === "lukasa.tool") {
       yield { kind: "tool", tool: JSON.parse(message.data) as ToolEvent };
       continue;
     }
@@ -87,8 +87,8 @@ export async function* converse(quipu: Quipu, ask: Ask): AsyncGenerator<Piece, v
  * Closes a chat, also from a page that is going away: such a request outlives its page, and unlike
  * `sendBeacon` it can say whose chat it is.
  */
-export function beacon(quipu: Quipu, session: string): void {
-  void call(quipu, "/api/beacon", {
+export function beacon(lukasa: Lukasa, session: string): void {
+  void call(lukasa, "/api/beacon", {
     method: "POST",
     keepalive: true,
     headers: { "content-type": "text/plain" },
@@ -103,11 +103,11 @@ interface Chunk {
 }
 
 function begun(headers: Headers): Piece {
-  const degraded = headers.get("quipu-degraded");
+  const degraded = headers.get("lukasa-degraded");
   return {
     kind: "begun",
-    memories: Number(headers.get("quipu-memories") ?? 0),
-    retrieval: headers.get("quipu-retrieval"),
+    memories: Number(headers.get("lukasa-memories") ?? 0),
+    retrieval: headers.get("lukasa-retrieval"),
     degraded: degraded ? degraded.split(/,\s*/) : [],
   };
 }
@@ -121,19 +121,19 @@ async function* chunks(body: ReadableStream<Uint8Array>): AsyncGenerator<Uint8Ar
   }
 }
 
-async function call(quipu: Quipu, path: string, init: RequestInit): Promise<Response> {
+async function call(lukasa: Lukasa, path: string, init: RequestInit): Promise<Response> {
   const headers = new Headers(init.headers);
-  const { user } = quipu.settings;
-  if (user !== undefined) headers.set("x-quipu-user", bytes(user));
+  const { user } = lukasa.settings;
+  if (user !== undefined) headers.set("x-lukasa-user", bytes(user));
   let response: Response;
   try {
-    response = await fetch(quipu.url(path, {}), { ...init, headers });
+    response = await fetch(lukasa.url(path, {}), { ...init, headers });
   } catch (cause) {
     if (init.signal?.aborted) throw init.signal.reason;
-    throw new QuipuError({ code: "unreachable", title: "No answer" }, undefined, cause);
+    throw new LukasaError({ code: "unreachable", title: "No answer" }, undefined, cause);
   }
   if (response.ok) return response;
-  const requestId = response.headers.get("quipu-request-id") ?? undefined;
+  const requestId = response.headers.get("lukasa-request-id") ?? undefined;
   const said = (await response.json().catch(() => ({}))) as Chunk;
   throw refusal(said.error ?? {}, response.status, requestId);
 }
@@ -143,9 +143,9 @@ function refusal(
   { message, code }: { message?: string; code?: string | number | null },
   status: number,
   requestId?: string,
-): QuipuError {
+): LukasaError {
   const title = message || `The model answered ${status}`;
-  return new QuipuError({ code: String(code ?? "upstream"), title, status }, requestId);
+  return new LukasaError({ code: String(code ?? "upstream"), title, status }, requestId);
 }
 
 /** Text as a header carries it: its UTF-8 bytes, each as one character. */

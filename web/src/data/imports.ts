@@ -1,5 +1,5 @@
 /** Bringing in a file: cut into requests of a size that the server takes, and summed up again. */
-import type { CountsView, Quipu } from "@quipu/client";
+import type { CountsView, Lukasa } from "lukasa-client";
 import { t } from "../i18n/index.ts";
 
 /** How many items one request may bring. */
@@ -11,7 +11,7 @@ export interface Bringing {
   name: string;
   /** The same for the same file, so that nothing comes in twice. */
   source: string;
-  /** An export of Quipu as it is, or lines of items. */
+  /** An export of Lukasa as it is, or lines of items. */
   parts: (File | string)[];
 }
 
@@ -38,7 +38,7 @@ async function digest(file: File): Promise<string> {
 
 /** Brings it in, or only says what would become of it. */
 export async function bring(
-  quipu: Quipu,
+  lukasa: Lukasa,
   { name, source, parts }: Bringing,
   dry_run: boolean,
 ): Promise<CountsView> {
@@ -46,7 +46,7 @@ export async function bring(
     [...NEWS, ...REST].map((key) => [key, 0]),
   ) as unknown as CountsView;
   for (const part of parts) {
-    const taken = await quipu.imports.take(part, { name, source, dry_run }, { timeout: 600_000 });
+    const taken = await lukasa.imports.take(part, { name, source, dry_run }, { timeout: 600_000 });
     for (const key of [...NEWS, ...REST]) sum[key] += taken.counts[key];
   }
   return sum;

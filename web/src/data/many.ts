@@ -1,14 +1,15 @@
 /** The same done to several memories: shown at once, sent one by one, and undone together. */
-import type { MemoryView, Written } from "@quipu/client";
+
 import { useQueryClient } from "@tanstack/react-query";
+import type { MemoryView, Written } from "lukasa-client";
 import { useMemo } from "react";
-import { useQuipu } from "../app/sign-in.tsx";
+import { useLukasa } from "../app/sign-in.tsx";
 import { useActOnAll } from "../app/undo.tsx";
 import { t } from "../i18n/index.ts";
 import { patchMemories, putMemory } from "./store.ts";
 
 export function useManyActs() {
-  const quipu = useQuipu();
+  const lukasa = useLukasa();
   const queries = useQueryClient();
   const actOnAll = useActOnAll();
   return useMemo(() => {
@@ -34,25 +35,25 @@ export function useManyActs() {
           memories,
           t("memory.did.confirm"),
           { last_confirmed_at: new Date().toISOString() },
-          ({ id }) => quipu.memories.confirm(id),
+          ({ id }) => lukasa.memories.confirm(id),
         ),
       forget: (memories: readonly MemoryView[]) =>
         run(memories, t("memory.did.forget"), { status: "forgotten" }, ({ id }) =>
-          quipu.memories.forget(id),
+          lukasa.memories.forget(id),
         ),
       delete: (memories: readonly MemoryView[]) =>
         run(memories, t("memory.did.delete"), { status: "trashed" }, ({ id }) =>
-          quipu.memories.delete(id),
+          lukasa.memories.delete(id),
         ),
       restore: (memories: readonly MemoryView[]) =>
         run(memories, t("memory.did.restore"), { status: "active" }, ({ id }) =>
-          quipu.memories.restore(id),
+          lukasa.memories.restore(id),
         ),
       /** It was always about this; so it is a correction, not a change of the world. */
       move: (memories: readonly MemoryView[], domain: string | null) =>
         run(memories, t("memory.did.move"), { domain }, ({ id }) =>
-          quipu.memories.update(id, { domain, mode: "correction" }),
+          lukasa.memories.update(id, { domain, mode: "correction" }),
         ),
     };
-  }, [quipu, queries, actOnAll]);
+  }, [lukasa, queries, actOnAll]);
 }

@@ -2,19 +2,19 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useMemo } from "react";
 import { useLive } from "../app/live.tsx";
-import { useQuipu } from "../app/sign-in.tsx";
+import { useLukasa } from "../app/sign-in.tsx";
 import { MEMORIES, type Memories, readMemories } from "./store.ts";
 
 const NONE: Memories = { byId: new Map(), complete: false };
 
 /** Everything there is, whatever its status: choose with `select` of `data/select.ts`. */
 export function useMemories() {
-  const quipu = useQuipu();
+  const lukasa = useLukasa();
   const queries = useQueryClient();
   const live = useLive();
   const query = useQuery({
     queryKey: MEMORIES,
-    queryFn: ({ signal }) => readMemories(queries, quipu, signal),
+    queryFn: ({ signal }) => readMemories(queries, lukasa, signal),
     // Not before events are listened to, or what happens in between would be missed.
     enabled: live !== "connecting",
     staleTime: Number.POSITIVE_INFINITY,
@@ -32,11 +32,11 @@ export function useMemories() {
 
 /** One memory as it stands, with all that a list leaves out; at another time if asked. */
 export function useMemory(id: string, at: { as_of?: string; known_at?: string } = {}) {
-  const quipu = useQuipu();
+  const lukasa = useLukasa();
   const queries = useQueryClient();
   return useQuery({
     queryKey: ["memory", id, at],
-    queryFn: ({ signal }) => quipu.memories.get(id, { ...at, signal }),
+    queryFn: ({ signal }) => lukasa.memories.get(id, { ...at, signal }),
     placeholderData: () =>
       at.as_of || at.known_at ? undefined : queries.getQueryData<Memories>(MEMORIES)?.byId.get(id),
   });
@@ -44,17 +44,17 @@ export function useMemory(id: string, at: { as_of?: string; known_at?: string } 
 
 /** Every version a memory ever had. */
 export function useHistory(id: string) {
-  const quipu = useQuipu();
+  const lukasa = useLukasa();
   return useQuery({
     queryKey: ["memory", id, "history"],
-    queryFn: ({ signal }) => quipu.memories.history(id, { signal }),
+    queryFn: ({ signal }) => lukasa.memories.history(id, { signal }),
   });
 }
 
 export function useLinks(id: string) {
-  const quipu = useQuipu();
+  const lukasa = useLukasa();
   return useQuery({
     queryKey: ["memory", id, "links"],
-    queryFn: ({ signal }) => quipu.memories.links(id, { signal }),
+    queryFn: ({ signal }) => lukasa.memories.links(id, { signal }),
   });
 }

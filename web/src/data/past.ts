@@ -1,7 +1,8 @@
 /** The memories as they were at another time: what was true then, and as it was known then. */
-import type { MemoryView } from "@quipu/client";
+
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
-import { useQuipu } from "../app/sign-in.tsx";
+import type { MemoryView } from "lukasa-client";
+import { useLukasa } from "../app/sign-in.tsx";
 import { putRow } from "./store.ts";
 
 export interface Then {
@@ -13,7 +14,7 @@ const NONE: MemoryView[] = [];
 
 /** Everything at that time; asks nothing while it is the present that is looked at. */
 export function usePast(then: Then | undefined) {
-  const quipu = useQuipu();
+  const lukasa = useLukasa();
   const query = useQuery({
     queryKey: ["past", then],
     enabled: then !== undefined,
@@ -21,7 +22,7 @@ export function usePast(then: Then | undefined) {
     staleTime: 60_000,
     queryFn: async ({ signal }) => {
       const byId = new Map<string, MemoryView>();
-      const list = quipu.memories.list({ ...then, status: "all", limit: 200 }, { signal });
+      const list = lukasa.memories.list({ ...then, status: "all", limit: 200 }, { signal });
       for await (const page of list.pages()) for (const row of page.data) putRow(byId, row);
       return [...byId.values()];
     },
@@ -31,12 +32,12 @@ export function usePast(then: Then | undefined) {
 
 /** What the same question as in a chat would find, with the reasons. */
 export function useMeaning(query: string, then: Then | undefined) {
-  const quipu = useQuipu();
+  const lukasa = useLukasa();
   return useQuery({
     queryKey: ["meaning", query, then],
     enabled: query.length > 0,
     staleTime: 30_000,
     placeholderData: keepPreviousData,
-    queryFn: ({ signal }) => quipu.memories.search({ query, limit: 50, ...then }, { signal }),
+    queryFn: ({ signal }) => lukasa.memories.search({ query, limit: 50, ...then }, { signal }),
   });
 }

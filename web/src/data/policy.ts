@@ -1,9 +1,10 @@
 /** What may happen without asking, as the person has said it; and saying something else. */
-import type { PolicyPatch, PolicyView } from "@quipu/client";
+
 import { useQuery, useQueryClient } from "@tanstack/react-query";
+import type { PolicyPatch, PolicyView } from "lukasa-client";
 import { useCallback } from "react";
 import { sentenceOf } from "../app/problems.tsx";
-import { useQuipu } from "../app/sign-in.tsx";
+import { useLukasa } from "../app/sign-in.tsx";
 import { t } from "../i18n/index.ts";
 import { showToast } from "../ui/toast.tsx";
 
@@ -21,20 +22,20 @@ export interface InForce {
 }
 
 export function usePolicy() {
-  const quipu = useQuipu();
-  return useQuery({ queryKey: KEY, queryFn: ({ signal }) => quipu.policy.get({ signal }) });
+  const lukasa = useLukasa();
+  return useQuery({ queryKey: KEY, queryFn: ({ signal }) => lukasa.policy.get({ signal }) });
 }
 
 /** Says a policy anew. It takes the place of what was said before, which Undo says again. */
 export function useSayPolicy(): (said: PolicyPatch) => Promise<void> {
-  const quipu = useQuipu();
+  const lukasa = useLukasa();
   const queries = useQueryClient();
   return useCallback(
     async (said) => {
       const before = queries.getQueryData<PolicyView>(KEY)?.user ?? {};
       const put = async (policy: PolicyPatch) => {
         try {
-          queries.setQueryData(KEY, await quipu.policy.put(policy));
+          queries.setQueryData(KEY, await lukasa.policy.put(policy));
           return true;
         } catch (error) {
           showToast({ text: sentenceOf(error), tone: "bad" });
@@ -47,6 +48,6 @@ export function useSayPolicy(): (said: PolicyPatch) => Promise<void> {
         action: { label: t("shell.undo.undo"), run: () => void put(before) },
       });
     },
-    [quipu, queries],
+    [lukasa, queries],
   );
 }

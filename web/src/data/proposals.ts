@@ -1,14 +1,15 @@
 /** Answers to what was proposed. A yes carries the digest of the words that the person was shown. */
-import type { EditMemory, MemoryView } from "@quipu/client";
+
 import { useQueryClient } from "@tanstack/react-query";
+import type { EditMemory, MemoryView } from "lukasa-client";
 import { useMemo } from "react";
-import { useQuipu } from "../app/sign-in.tsx";
+import { useLukasa } from "../app/sign-in.tsx";
 import { useAct } from "../app/undo.tsx";
 import { t } from "../i18n/index.ts";
 import { patchMemories, putMemory } from "./store.ts";
 
 export function useProposalActs() {
-  const quipu = useQuipu();
+  const lukasa = useLukasa();
   const queries = useQueryClient();
   const act = useAct();
   return useMemo(() => {
@@ -27,7 +28,7 @@ export function useProposalActs() {
             content: edits?.content ?? memory.content,
             updated_at: new Date().toISOString(),
           }),
-          run: () => quipu.memories.confirm(memory.id, { sha256: memory.sha256, edits }),
+          run: () => lukasa.memories.confirm(memory.id, { sha256: memory.sha256, edits }),
           after: (written) => written.memory && putMemory(queries, written.memory),
         }),
       reject: (memory: MemoryView) =>
@@ -35,9 +36,9 @@ export function useProposalActs() {
           say: t("memory.did.reject"),
           about: memory.content,
           show: show(memory, null),
-          run: () => quipu.memories.confirm(memory.id, { confirm: false }),
+          run: () => lukasa.memories.confirm(memory.id, { confirm: false }),
           after: (written) => written.memory && putMemory(queries, written.memory),
         }),
     };
-  }, [quipu, queries, act]);
+  }, [lukasa, queries, act]);
 }

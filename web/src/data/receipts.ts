@@ -1,13 +1,14 @@
 /** Proof of what was erased: reading it, and believing it without asking the server that wrote it. */
-import type { SignedReceiptView } from "@quipu/client";
+
 import { useQuery } from "@tanstack/react-query";
-import { useQuipu } from "../app/sign-in.tsx";
+import type { SignedReceiptView } from "lukasa-client";
+import { useLukasa } from "../app/sign-in.tsx";
 
 export function useReceipts() {
-  const quipu = useQuipu();
+  const lukasa = useLukasa();
   return useQuery({
     queryKey: ["receipts"],
-    queryFn: ({ signal }) => quipu.erasures.list({ signal }),
+    queryFn: ({ signal }) => lukasa.erasures.list({ signal }),
   });
 }
 

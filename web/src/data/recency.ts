@@ -1,5 +1,5 @@
 /** Which chats are of today, of yesterday, of the week before and older. Pure. */
-import type { SessionView } from "@quipu/client";
+import type { SessionView } from "lukasa-client";
 
 export type Age = "today" | "yesterday" | "week" | "older";
 

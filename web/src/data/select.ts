@@ -2,7 +2,7 @@
  * Which memories a view shows, in which order and in which groups. Pure, because every view of the Memory
  * page is of one filtered set, and because ten thousand rows are chosen from with every key that is typed.
  */
-import type { MemoryView } from "@quipu/client";
+import type { MemoryView } from "lukasa-client";
 
 export interface Filter {
   /** Words that all must occur, in any case and with or without accents. */

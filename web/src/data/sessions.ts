@@ -1,33 +1,33 @@
 /** Chats, as several pages read them. */
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
-import { useQuipu } from "../app/sign-in.tsx";
+import { useLukasa } from "../app/sign-in.tsx";
 
 /** The chats, newest first. */
 export function useSessions() {
-  const quipu = useQuipu();
+  const lukasa = useLukasa();
   return useQuery({
     queryKey: ["sessions"],
     queryFn: async ({ signal }) =>
-      (await quipu.sessions.list({ limit: 200 }, { signal }).page()).data,
+      (await lukasa.sessions.list({ limit: 200 }, { signal }).page()).data,
   });
 }
 
 /** The turns of a chat; those about a domain that is not open without their words, unless asked for. */
 export function useTurns(session: string, show_hidden = false) {
-  const quipu = useQuipu();
+  const lukasa = useLukasa();
   return useQuery({
     queryKey: ["sessions", session, "turns", show_hidden],
     queryFn: ({ signal }) =>
-      quipu.sessions.turns(session, { limit: 200, show_hidden }, { signal }).all(),
+      lukasa.sessions.turns(session, { limit: 200, show_hidden }, { signal }).all(),
     placeholderData: keepPreviousData,
   });
 }
 
 /** Why a turn says what it says. */
 export function useWhy(session: string, number: number) {
-  const quipu = useQuipu();
+  const lukasa = useLukasa();
   return useQuery({
     queryKey: ["sessions", session, "why", number],
-    queryFn: ({ signal }) => quipu.sessions.why(session, number, { signal }),
+    queryFn: ({ signal }) => lukasa.sessions.why(session, number, { signal }),
   });
 }

@@ -2,47 +2,49 @@
  * Where things come from and what rests on them: portraits, episodes, the turns behind a memory, and what
  * a turn was given. The keys begin as `app/live.tsx` knows them, so all of it is read again after a write.
  */
+
+import { type QueryClient, useQuery, useQueryClient } from "@tanstack/react-query";
 import {
   type DependentsView,
   type EvidenceView,
+  type Lukasa,
+  LukasaError,
   type MemoryView,
-  type Quipu,
-  QuipuError,
   type SessionView,
   type TurnView,
   type UsageView,
-} from "@quipu/client";
-import { type QueryClient, useQuery, useQueryClient } from "@tanstack/react-query";
-import { useQuipu } from "../app/sign-in.tsx";
+} from "lukasa-client";
+import { useLukasa } from "../app/sign-in.tsx";
 import { MEMORIES, type Memories } from "./store.ts";
 import { firstWords, shown } from "./titles.ts";
 
 export function usePortraits() {
-  const quipu = useQuipu();
+  const lukasa = useLukasa();
   return useQuery({
     queryKey: ["portraits"],
-    queryFn: ({ signal }) => quipu.portraits.list({ signal }),
+    queryFn: ({ signal }) => lukasa.portraits.list({ signal }),
   });
 }
 
 /** What happened, in one chat or in all of them. */
 export function useEpisodes(session?: string) {
-  const quipu = useQuipu();
+  const lukasa = useLukasa();
   return useQuery({
     queryKey: ["sessions", "episodes", session ?? null],
     queryFn: async ({ signal }) =>
       session
-        ? quipu.episodes.list({ session_id: session, limit: 200 }, { signal }).all()
-        : (await quipu.episodes.list({ limit: 200 }, { signal }).page()).data,
+        ? lukasa.episodes.list({ session_id: session, limit: 200 }, { signal }).all()
+        : (await lukasa.episodes.list({ limit: 200 }, { signal }).page()).data,
   });
 }
 
 /** What was learned from which turns, and how much was left out and why. */
 export function usePasses(session?: string) {
-  const quipu = useQuipu();
+  const lukasa = useLukasa();
   return useQuery({
     queryKey: ["sessions", "passes", session ?? null],
-    queryFn: ({ signal }) => quipu.learning.passes({ session_id: session, limit: 100 }, { signal }),
+    queryFn: ({ signal }) =>
+      lukasa.learning.passes({ session_id: session, limit: 100 }, { signal }),
   });
 }
 
@@ -50,11 +52,11 @@ export function usePasses(session?: string) {
 export type SourceName = { turn_id: string } | { episode_id: string } | { session_id: string };
 
 export function useDependents(source: SourceName, wanted = true) {
-  const quipu = useQuipu();
+  const lukasa = useLukasa();
   const queries = useQueryClient();
   return useQuery({
     queryKey: ["sessions", "dependents", source],
-    queryFn: ({ signal }) => dependentsOf(quipu, queries, source, signal),
+    queryFn: ({ signal }) => dependentsOf(lukasa, queries, source, signal),
     enabled: wanted,
   });
 }
@@ -64,17 +66,17 @@ export function useDependents(source: SourceName, wanted = true) {
  * server does not count it; it stays, and whoever takes the chat away is told.
  */
 export async function dependentsOf(
-  quipu: Quipu,
+  lukasa: Lukasa,
   queries: QueryClient,
   source: SourceName,
   signal?: AbortSignal,
 ): Promise<DependentsView> {
-  const found = await quipu.dependents(source, { signal });
+  const found = await lukasa.dependents(source, { signal });
   if (!("session_id" in source)) return found;
   const held = queries.getQueryData<Memories>(MEMORIES);
   const known = held?.complete
     ? [...held.byId.values()]
-    : (await quipu.memories.list({ limit: 200 }, { signal }).page()).data;
+    : (await lukasa.memories.list({ limit: 200 }, { signal }).page()).data;
   const counted = new Set(found.memories.map(({ memory }) => memory.id));
   const saved = known
     .filter((one) => one.session_id === source.session_id && one.status === "active")
@@ -88,31 +90,31 @@ export async function dependentsOf(
 
 /** A chat. One that is gone for good is `null`, which is no error here. */
 export function useOneSession(session: string | null | undefined) {
-  const quipu = useQuipu();
+  const lukasa = useLukasa();
   return useQuery({
     queryKey: ["sessions", session, "itself"],
-    queryFn: ({ signal }) => there(quipu.sessions.get(session ?? "", { signal })),
+    queryFn: ({ signal }) => there(lukasa.sessions.get(session ?? "", { signal })),
     enabled: Boolean(session),
   });
 }
 
 /** A context that was given; `null` once it is too old to be kept. */
 export function useRetrieval(id: string | null | undefined) {
-  const quipu = useQuipu();
+  const lukasa = useLukasa();
   return useQuery({
     queryKey: ["sessions", "retrieval", id],
-    queryFn: ({ signal }) => there(quipu.retrieval(id ?? "", { signal })),
+    queryFn: ({ signal }) => there(lukasa.retrieval(id ?? "", { signal })),
     enabled: Boolean(id),
   });
 }
 
 /** When a memory was used, the latest first. */
 export function useUsage(memory: string) {
-  const quipu = useQuipu();
+  const lukasa = useLukasa();
   return useQuery({
     queryKey: ["memory", memory, "usage"],
     queryFn: async ({ signal }) =>
-      (await quipu.memories.usage({ memory_id: memory, limit: 200 }, { signal }).page()).data,
+      (await lukasa.memories.usage({ memory_id: memory, limit: 200 }, { signal }).page()).data,
   });
 }
 
@@ -132,14 +134,18 @@ const NOT_KEPT = "source text not kept";
 
 /** Everything a memory rests on. */
 export function useGrounds(memory: MemoryView) {
-  const quipu = useQuipu();
+  const lukasa = useLukasa();
   return useQuery({
     queryKey: ["sessions", "grounds", memory.version_id],
-    queryFn: ({ signal }) => groundsOf(quipu, memory, signal),
+    queryFn: ({ signal }) => groundsOf(lukasa, memory, signal),
   });
 }
 
-async function groundsOf(quipu: Quipu, memory: MemoryView, signal: AbortSignal): Promise<Ground[]> {
+async function groundsOf(
+  lukasa: Lukasa,
+  memory: MemoryView,
+  signal: AbortSignal,
+): Promise<Ground[]> {
   const quoted = new Set(memory.evidence.map((one) => one.turn_id));
   const plain = memory.turn_ids.filter((id) => !quoted.has(id));
   const evidence: Partial<EvidenceView>[] = [
@@ -148,7 +154,7 @@ async function groundsOf(quipu: Quipu, memory: MemoryView, signal: AbortSignal):
   ];
   const chats = new Map<string, Promise<Chat>>();
   const chat = (id: string) => {
-    const reading = chats.get(id) ?? readChat(quipu, id, signal);
+    const reading = chats.get(id) ?? readChat(lukasa, id, signal);
     chats.set(id, reading);
     return reading;
   };
@@ -158,7 +164,7 @@ async function groundsOf(quipu: Quipu, memory: MemoryView, signal: AbortSignal):
       const unkept = one.description === NOT_KEPT;
       const quote = unkept ? undefined : one.description;
       if (!one.turn_id) return { key, quote };
-      const found = await findTurn(quipu, one.turn_id, memory.session_id, chat, signal);
+      const found = await findTurn(lukasa, one.turn_id, memory.session_id, chat, signal);
       if (found.turn) return { key, quote, ...found };
       const policy = unkept || (found.session && found.session.keep_turns !== "full");
       return { key, quote, session: found.session, missing: policy ? "policy" : "deleted" };
@@ -172,17 +178,17 @@ interface Chat {
 }
 
 /** A chat with all that is left of it, and called by its first words if it has no title. */
-async function readChat(quipu: Quipu, id: string, signal: AbortSignal): Promise<Chat> {
-  const session = await there(quipu.sessions.get(id, { signal }));
+async function readChat(lukasa: Lukasa, id: string, signal: AbortSignal): Promise<Chat> {
+  const session = await there(lukasa.sessions.get(id, { signal }));
   if (!session || session.trashed_at) return { session: session ?? undefined, turns: [] };
-  const turns = await there(quipu.sessions.turns(id, { limit: 200 }, { signal }).all());
+  const turns = await there(lukasa.sessions.turns(id, { limit: 200 }, { signal }).all());
   const title = session.title || firstWords(shown(turns?.[0]));
   return { session: { ...session, title }, turns: turns ?? [] };
 }
 
 /** A turn is in the chat that the memory names, or in another where the same was said again. */
 async function findTurn(
-  quipu: Quipu,
+  lukasa: Lukasa,
   id: string,
   named: string | null | undefined,
   chat: (id: string) => Promise<Chat>,
@@ -193,7 +199,7 @@ async function findTurn(
   if (turn) return { turn, session: first?.session };
   // Where words are not kept, nobody has to look for them elsewhere.
   if (first?.session && first.session.keep_turns !== "full") return { session: first.session };
-  const rests = await there(quipu.dependents({ turn_id: id }, { signal }));
+  const rests = await there(lukasa.dependents({ turn_id: id }, { signal }));
   const other = rests?.episodes.find((one) => one.session_id !== named)?.session_id;
   const second = other ? await chat(other) : undefined;
   return {
@@ -207,7 +213,7 @@ async function there<T>(asked: Promise<T>): Promise<T | null> {
   try {
     return await asked;
   } catch (error) {
-    if (error instanceof QuipuError && error.status === 404) return null;
+    if (error instanceof LukasaError && error.status === 404) return null;
     throw error;
   }
 }
@@ -234,16 +240,16 @@ const CHATS = 8;
 
 /** Those answers, with what they said as far as it is still there. */
 export function useAnswers(memory: string) {
-  const quipu = useQuipu();
+  const lukasa = useLukasa();
   return useQuery({
     queryKey: ["memory", memory, "answers"],
     queryFn: async ({ signal }): Promise<AnswerGiven[]> => {
-      const list = quipu.memories.usage({ memory_id: memory, limit: 200 }, { signal });
+      const list = lukasa.memories.usage({ memory_id: memory, limit: 200 }, { signal });
       const answers = answersIn((await list.page()).data);
       const names = [...new Set(answers.flatMap((one) => one.session_id ?? []))].slice(0, CHATS);
       const chats = new Map(
         await Promise.all(
-          names.map(async (name) => [name, await readChat(quipu, name, signal)] as const),
+          names.map(async (name) => [name, await readChat(lukasa, name, signal)] as const),
         ),
       );
       return answers.map((usage) => {

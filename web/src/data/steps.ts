@@ -1,5 +1,5 @@
 /** The life of a memory as a row of steps: each operation, with the words before and after it. Pure. */
-import type { MemoryView, OperationView } from "@quipu/client";
+import type { MemoryView, OperationView } from "lukasa-client";
 
 export interface Step {
   operation: OperationView;

@@ -3,8 +3,9 @@
  * them without asking the server again. `data/memories.ts` fills it and pages read it; here is how it
  * changes, by the person's own hand or because an event told of it.
  */
-import { type MemoryView, type Quipu, QuipuError } from "@quipu/client";
+
 import type { QueryClient } from "@tanstack/react-query";
+import { type Lukasa, LukasaError, type MemoryView } from "lukasa-client";
 
 export const MEMORIES = ["memories"] as const;
 const PAGE = 200;
@@ -39,14 +40,14 @@ const changing = new Set<Set<string>>();
  */
 export async function readMemories(
   queries: QueryClient,
-  quipu: Quipu,
+  lukasa: Lukasa,
   signal: AbortSignal,
 ): Promise<Memories> {
   const byId = new Map<string, MemoryView>();
   const changed = new Set<string>();
   changing.add(changed);
   try {
-    const list = quipu.memories.list({ status: "all", limit: PAGE }, { signal });
+    const list = lukasa.memories.list({ status: "all", limit: PAGE }, { signal });
     let shown = 0;
     for await (const page of list.pages()) {
       for (const memory of page.data) putRow(byId, memory);
@@ -56,7 +57,7 @@ export async function readMemories(
         queries.setQueryData<Memories>(MEMORIES, { byId: new Map(byId), complete: false });
       }
     }
-    await readInto(byId, quipu, [...changed]);
+    await readInto(byId, lukasa, [...changed]);
     return { byId, complete: true };
   } finally {
     changing.delete(changed);
@@ -91,7 +92,7 @@ export function putMemory(queries: QueryClient, memory: MemoryView): void {
 /** Reads these memories again. */
 export async function refreshMemories(
   queries: QueryClient,
-  quipu: Quipu,
+  lukasa: Lukasa,
   ids: string[],
 ): Promise<void> {
   for (const changed of changing) for (const id of ids) changed.add(id);
@@ -101,7 +102,7 @@ export async function refreshMemories(
     return;
   }
   const fresh = new Map<string, MemoryView>();
-  await readInto(fresh, quipu, ids, (id) => patchMemories(queries, (byId) => byId.delete(id)));
+  await readInto(fresh, lukasa, ids, (id) => patchMemories(queries, (byId) => byId.delete(id)));
   patchMemories(queries, (byId) => {
     for (const [id, memory] of fresh) byId.set(id, memory);
   });
@@ -110,16 +111,16 @@ export async function refreshMemories(
 /** Reads memories one by one. One that is gone is taken out; one that cannot be read now stays. */
 async function readInto(
   byId: Map<string, MemoryView>,
-  quipu: Quipu,
+  lukasa: Lukasa,
   ids: string[],
   gone: (id: string) => void = (id) => byId.delete(id),
 ): Promise<void> {
   await Promise.all(
     ids.map(async (id) => {
       try {
-        byId.set(id, await quipu.memories.get(id));
+        byId.set(id, await lukasa.memories.get(id));
       } catch (error) {
-        if (error instanceof QuipuError && error.status === 404) gone(id);
+        if (error instanceof LukasaError && error.status === 404) gone(id);
       }
     }),
   );

@@ -2,11 +2,12 @@
  * A person's time zone is itself a memory: the hard one under `personal` / `timezone`. Assistants and the
  * console read the same one, and every time is shown in it.
  */
-import type { MemoryView } from "@quipu/client";
+
 import { useQuery } from "@tanstack/react-query";
+import type { MemoryView } from "lukasa-client";
 import { useEffect } from "react";
 import { prefer, preferences } from "../app/preferences.ts";
-import { useQuipu } from "../app/sign-in.tsx";
+import { useLukasa } from "../app/sign-in.tsx";
 import { t } from "../i18n/index.ts";
 import { useMemoryActs } from "./acts.ts";
 
@@ -14,12 +15,12 @@ const KEY = { domain: "personal", key: "timezone" } as const;
 
 /** The memory that says it, if there is one. */
 export function useTimeZone() {
-  const quipu = useQuipu();
+  const lukasa = useLukasa();
   return useQuery({
     queryKey: ["state", "time-zone"],
     queryFn: async ({ signal }): Promise<MemoryView | null> => {
       const filter = { domain: KEY.domain, force: "hard", limit: 100 };
-      const page = await quipu.memories.list(filter, { signal }).page();
+      const page = await lukasa.memories.list(filter, { signal }).page();
       return page.data.find((one) => one.key === KEY.key) ?? null;
     },
   });

@@ -2,11 +2,12 @@
  * What a chat is called: its title, or the words it began with. Those are asked for and not written into
  * the title, because a title would outlive the words it was taken from.
  */
-import type { SessionView, TurnView } from "@quipu/client";
+
 import { useQuery, useQueryClient } from "@tanstack/react-query";
+import type { SessionView, TurnView } from "lukasa-client";
 import { useLiveEvent } from "../app/live.tsx";
 import { usePreferences } from "../app/preferences.ts";
-import { useQuipu } from "../app/sign-in.tsx";
+import { useLukasa } from "../app/sign-in.tsx";
 import { t } from "../i18n/index.ts";
 import { day } from "../ui/time.tsx";
 
@@ -19,7 +20,7 @@ export function firstWords(said: string | undefined): string | undefined {
 }
 
 export function useTitle(session: SessionView | null | undefined, asked = true): string {
-  const quipu = useQuipu();
+  const lukasa = useLukasa();
   const { timeZone } = usePreferences();
   const id = session?.id ?? "";
   const wanted = Boolean(session && !session.title && session.turns);
@@ -28,7 +29,7 @@ export function useTitle(session: SessionView | null | undefined, asked = true):
     enabled: asked && wanted,
     staleTime: Number.POSITIVE_INFINITY,
     queryFn: async ({ signal }) =>
-      shown((await quipu.sessions.turns(id, { limit: 1 }, { signal }).page()).data[0]),
+      shown((await lukasa.sessions.turns(id, { limit: 1 }, { signal }).page()).data[0]),
   });
   if (!session) return t("chat.new");
   const words = session.title || firstWords(first.data);

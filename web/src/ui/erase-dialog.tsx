@@ -2,8 +2,9 @@
  * The one dialog that erases: what would go, a word to type, and then the receipt. It is held by what is
  * still there when the erased thing is not.
  */
-import type { Written } from "@quipu/client";
+
 import { useQueryClient } from "@tanstack/react-query";
+import type { Written } from "lukasa-client";
 import { type ReactNode, useState } from "react";
 import { ProblemCard } from "../app/problems.tsx";
 import { useReceipts } from "../data/receipts.ts";

@@ -18,7 +18,7 @@ export function Page({
   children: ReactNode;
 }) {
   useEffect(() => {
-    document.title = `${title} · Quipu`;
+    document.title = `${title} · Lukasa`;
   }, [title]);
   return (
     <>

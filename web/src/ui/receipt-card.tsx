@@ -1,7 +1,8 @@
 /** The receipt of an erasure: what went, what could not, and whether its signature is the server's. */
-import { Quipu, type SignedReceiptView } from "@quipu/client";
+
 import { useQuery } from "@tanstack/react-query";
 import { BadgeCheck, Download, ShieldAlert } from "lucide-react";
+import { Lukasa, type SignedReceiptView } from "lukasa-client";
 import { verifies } from "../data/receipts.ts";
 import { t } from "../i18n/index.ts";
 import { Badge } from "./badge.tsx";
@@ -48,7 +49,7 @@ export function Removes({ removes }: { removes: Record<string, number> }) {
   );
 }
 
-const bare = new Quipu({ url: "" });
+const bare = new Lukasa({ url: "" });
 
 /** Whether every signature is this server's; "unknown" where a browser cannot tell. */
 function useCheck(signed: readonly SignedReceiptView[]) {
@@ -76,7 +77,7 @@ function useCheck(signed: readonly SignedReceiptView[]) {
 }
 
 function fileOf({ receipt }: SignedReceiptView): string {
-  return `quipu-receipt-${receipt.id}.json`;
+  return `lukasa-receipt-${receipt.id}.json`;
 }
 
 function Take({ signed, words }: { signed: SignedReceiptView; words: string }) {
@@ -159,7 +160,7 @@ export function ReceiptCard({ signed }: { signed: readonly SignedReceiptView[] }
           )}
           <p className="text-muted">{t("data.receipt.verify")}</p>
           <Snippet
-            code={`quipu erase --verify ${fileOf(first)} --public-key ${publicKey ?? "…"}`}
+            code={`lukasa erase --verify ${fileOf(first)} --public-key ${publicKey ?? "…"}`}
           />
         </div>
       </details>

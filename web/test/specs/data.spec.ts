@@ -2,12 +2,12 @@ import { execFileSync } from "node:child_process";
 import { mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { Quipu } from "@quipu/client";
+import { Lukasa } from "lukasa-client";
 import { axe, expect, open, SOME, screens, seed, test } from "../fixture.ts";
 
 test("everything leaves in one file, and comes back from it", async ({
   page,
-  quipu,
+  lukasa,
   user,
   baseURL,
   allowed,
@@ -15,24 +15,24 @@ test("everything leaves in one file, and comes back from it", async ({
   // The store asks after what an event names, and what is gone is not found.
   test.slow();
   allowed.push(/404/);
-  await seed(quipu, SOME);
+  await seed(lukasa, SOME);
   await open(page, "/data");
   await expect(page.getByText(/Now: 6 memories/)).toBeVisible();
   await axe(page);
   const downloading = page.waitForEvent("download");
   await page.keyboard.press("e");
   const download = await downloading;
-  expect(download.suggestedFilename()).toMatch(/^quipu-\d{4}-\d\d-\d\d\.zip$/);
-  const file = join(mkdtempSync(join(tmpdir(), "quipu-")), download.suggestedFilename());
+  expect(download.suggestedFilename()).toMatch(/^lukasa-\d{4}-\d\d-\d\d\.zip$/);
+  const file = join(mkdtempSync(join(tmpdir(), "lukasa-")), download.suggestedFilename());
   await download.saveAs(file);
-  await expect(page.getByText(/Saved as quipu-.*\.zip, \d+ kB/)).toBeVisible();
+  await expect(page.getByText(/Saved as lukasa-.*\.zip, \d+ kB/)).toBeVisible();
   expect(readFileSync(file).subarray(0, 2).toString()).toBe("PK");
 
   // Into another, empty memory: first what would happen, then that, then back again.
-  const other = new Quipu({ url: baseURL, user: `${user}-new` });
+  const other = new Lukasa({ url: baseURL, user: `${user}-new` });
   await other.signIn.get();
-  await page.evaluate((name) => sessionStorage.setItem("quipu.user", name), `${user}-new`);
-  await page.addInitScript((name) => sessionStorage.setItem("quipu.user", name), `${user}-new`);
+  await page.evaluate((name) => sessionStorage.setItem("lukasa.user", name), `${user}-new`);
+  await page.addInitScript((name) => sessionStorage.setItem("lukasa.user", name), `${user}-new`);
   await open(page, "/data");
   await page.getByLabel("Choose a file").setInputFiles(file);
   const would = page.getByRole("region", { name: "What would come in" });
@@ -52,7 +52,7 @@ test("everything leaves in one file, and comes back from it", async ({
 
 test("lines of items come in, and what is not understood says why", async ({
   page,
-  quipu,
+  lukasa,
   allowed,
 }) => {
   allowed.push(/400|422/);
@@ -69,7 +69,7 @@ test("lines of items come in, and what is not understood says why", async ({
   });
   await expect(page.getByText("2 new memories")).toBeVisible();
   await page.getByRole("button", { name: "Take it in" }).click();
-  await expect.poll(async () => (await quipu.memories.list().all()).length).toBe(2);
+  await expect.poll(async () => (await lukasa.memories.list().all()).length).toBe(2);
   await pick.setInputFiles({
     name: "broken.jsonl",
     mimeType: "application/jsonl",
@@ -80,10 +80,10 @@ test("lines of items come in, and what is not understood says why", async ({
 
 test("everything written is listed, filtered, and undone with keys alone", async ({
   page,
-  quipu,
+  lukasa,
 }) => {
-  const [first] = await seed(quipu, SOME);
-  await quipu.memories.forget(first?.memory?.id ?? "");
+  const [first] = await seed(lukasa, SOME);
+  await lukasa.memories.forget(first?.memory?.id ?? "");
   await open(page, "/data?tab=activity");
   const list = page.getByRole("list", { name: "Everything written" });
   await expect(list.getByRole("listitem")).toHaveCount(7);
@@ -97,7 +97,7 @@ test("everything written is listed, filtered, and undone with keys alone", async
   await page.keyboard.press("u");
   await expect(list.getByRole("listitem").filter({ hasText: "Undid" })).toHaveCount(1);
   await expect(list.getByText("undone")).toBeVisible();
-  expect((await quipu.memories.get(first?.memory?.id ?? "")).status).toBe("active");
+  expect((await lukasa.memories.get(first?.memory?.id ?? "")).status).toBe("active");
   await page.getByRole("combobox", { name: "What was done" }).click();
   await page.getByRole("option", { name: "Forgot" }).click();
   await expect(page).toHaveURL(/verb=forget/);
@@ -106,13 +106,13 @@ test("everything written is listed, filtered, and undone with keys alone", async
 
 test("a memory is erased after its word was typed, and the receipt can be believed", async ({
   page,
-  quipu,
+  lukasa,
   allowed,
 }) => {
   // Several looks by axe take their time on a busy machine.
   test.slow();
   allowed.push(/404/);
-  await seed(quipu, SOME);
+  await seed(lukasa, SOME);
   await open(page, "/data?tab=erase");
   await page.getByLabel("Find it by its words").fill("window");
   await page.getByRole("button", { name: "Erase", exact: true }).click();
@@ -129,7 +129,7 @@ test("a memory is erased after its word was typed, and the receipt can be believ
   const receipt = page.getByRole("article");
   await expect(receipt).toContainText("A memory");
   await expect(receipt).toContainText("checked in this browser");
-  expect(await quipu.memories.list({ status: "all" }).all()).toHaveLength(5);
+  expect(await lukasa.memories.list({ status: "all" }).all()).toHaveLength(5);
   const downloading = page.waitForEvent("download");
   await receipt.getByRole("button", { name: "Receipt" }).click();
   const file = await (await downloading).path();
@@ -141,7 +141,7 @@ test("a memory is erased after its word was typed, and the receipt can be believ
   await expect(page.getByRole("dialog")).toHaveCount(0);
   await expect(page.getByRole("article")).toContainText("A memory");
   const key = /--public-key ([0-9a-f]{64})$/.exec(command)?.[1] ?? "";
-  const bin = process.env.QUIPU_TEST_BIN;
+  const bin = process.env.LUKASA_TEST_BIN;
   if (bin) {
     const verify = (path: string) =>
       execFileSync(bin, ["erase", "--verify", path, "--public-key", key], { stdio: "pipe" });
@@ -152,9 +152,9 @@ test("a memory is erased after its word was typed, and the receipt can be believ
   }
 });
 
-test("a receipt that was tampered with is called out", async ({ page, quipu }) => {
-  const [saved] = await seed(quipu, ["Plays the cello"]);
-  await quipu.memories.erase(saved?.memory?.id ?? "");
+test("a receipt that was tampered with is called out", async ({ page, lukasa }) => {
+  const [saved] = await seed(lukasa, ["Plays the cello"]);
+  await lukasa.memories.erase(saved?.memory?.id ?? "");
   await page.route("**/api/erasures", async (route) => {
     const answer = await (await route.fetch()).json();
     answer.data[0].receipt.removed.fact = 7;
@@ -166,12 +166,12 @@ test("a receipt that was tampered with is called out", async ({ page, quipu }) =
 
 test("everything about a person goes, after their name was typed, and they can begin anew", async ({
   page,
-  quipu,
+  lukasa,
   user,
 }) => {
   test.slow();
-  await seed(quipu, SOME);
-  await quipu.sessions.append("a-chat", [{ role: "user", content: "Which funds do I hold?" }]);
+  await seed(lukasa, SOME);
+  await lukasa.sessions.append("a-chat", [{ role: "user", content: "Which funds do I hold?" }]);
   await open(page, "/data?tab=erase");
   await page.getByRole("button", { name: "Erase everything" }).click();
   const dialog = page.getByRole("dialog");
@@ -185,10 +185,10 @@ test("everything about a person goes, after their name was typed, and they can b
   await expect(page.getByRole("article")).toContainText("checked in this browser");
   await axe(page);
   await screens(page, "data-gone");
-  await expect(quipu.memories.list().all()).rejects.toThrow();
+  await expect(lukasa.memories.list().all()).rejects.toThrow();
   await page.getByRole("button", { name: "Begin anew" }).click();
   await expect(page).toHaveURL(/\/memory$/);
-  expect(await quipu.memories.list().all()).toEqual([]);
+  expect(await lukasa.memories.list().all()).toEqual([]);
 });
 
 test.describe("where people sign in", () => {
@@ -197,7 +197,7 @@ test.describe("where people sign in", () => {
 
   test("a person who came by a link is shown no commands", async ({ page, user, allowed }) => {
     allowed.push(/404/);
-    const operator = new Quipu({ url, key: process.env.CONSOLE_ADMIN_KEY, user });
+    const operator = new Lukasa({ url, key: process.env.CONSOLE_ADMIN_KEY, user });
     const { href } = await operator.signIn.link(user);
     await page.goto(href);
     await expect(
@@ -219,7 +219,7 @@ test.describe("where people sign in", () => {
   }) => {
     test.slow();
     allowed.push(/40[134]|410/);
-    const operator = new Quipu({ url, key: process.env.CONSOLE_ADMIN_KEY, user });
+    const operator = new Lukasa({ url, key: process.env.CONSOLE_ADMIN_KEY, user });
     await seed(operator, SOME);
     const { href } = await operator.signIn.link(user);
     await page.goto(href);

@@ -1,33 +1,33 @@
 import { readFile } from "node:fs/promises";
 import type { Page } from "@playwright/test";
-import type { Quipu } from "@quipu/client";
+import type { Lukasa } from "lukasa-client";
 import type { Day, Figures } from "../../src/pages/insights/figures.ts";
 import { axe, expect, open, SOME, screens, seed, test } from "../fixture.ts";
 
 /** A day of use: things told, one confirmed, one corrected, one forgotten, and three questions. */
-async function use(quipu: Quipu): Promise<void> {
-  const saved = await seed(quipu, SOME);
+async function use(lukasa: Lukasa): Promise<void> {
+  const saved = await seed(lukasa, SOME);
   const id = (at: number) => saved[at]?.memory?.id ?? "";
-  await quipu.memories.confirm(id(0));
-  await quipu.memories.update(id(1), {
+  await lukasa.memories.confirm(id(0));
+  await lukasa.memories.update(id(1), {
     content: "Works as a midwife at the Charité in Berlin",
     mode: "correction",
   });
-  await quipu.memories.forget(id(5));
+  await lukasa.memories.forget(id(5));
   for (const query of ["Which seat do I like?", "And where do I work?", "What may I not eat?"]) {
-    await quipu.memories.retrieve({ query, session_id: "monday" });
+    await lukasa.memories.retrieve({ query, session_id: "monday" });
   }
 }
 
-async function figures(quipu: Quipu, days: number): Promise<Figures> {
-  return (await quipu.send("GET", "/api/insights", { query: { days } })).json();
+async function figures(lukasa: Lukasa, days: number): Promise<Figures> {
+  return (await lukasa.send("GET", "/api/insights", { query: { days } })).json();
 }
 
 /** What was given is noted behind the answer: as soon as all three are counted. */
-async function counted(quipu: Quipu): Promise<Day> {
+async function counted(lukasa: Lukasa): Promise<Day> {
   let today: Day | undefined;
   await expect(async () => {
-    today = (await figures(quipu, 7)).days.at(-1);
+    today = (await figures(lukasa, 7)).days.at(-1);
     expect(today?.retrievals).toBe(3);
   }).toPass();
   if (!today) throw new Error("there is no today");
@@ -36,9 +36,9 @@ async function counted(quipu: Quipu): Promise<Day> {
 
 const chart = (page: Page, name: string) => page.getByRole("region", { name, exact: true });
 
-test("the charts say what the API counts", async ({ page, quipu }) => {
-  await use(quipu);
-  const today = await counted(quipu);
+test("the charts say what the API counts", async ({ page, lukasa }) => {
+  await use(lukasa);
+  const today = await counted(lukasa);
   expect(today.saved).toBe(SOME.length);
   expect(today.frozen).toBe(2);
   await open(page, "/insights?days=7");
@@ -64,15 +64,15 @@ test("the charts say what the API counts", async ({ page, quipu }) => {
   await expect(head).toContainText("Baselines kept67%");
 });
 
-test("a chart is also a table and a file, with the same numbers", async ({ page, quipu }) => {
-  await use(quipu);
-  await counted(quipu);
+test("a chart is also a table and a file, with the same numbers", async ({ page, lukasa }) => {
+  await use(lukasa);
+  await counted(lukasa);
   await open(page, "/insights?days=7");
   const card = chart(page, "New each day");
   await card.getByRole("button", { name: "As a table" }).click();
   const table = card.getByRole("table");
   await expect(table.getByRole("row")).toHaveCount(8);
-  const answer = await figures(quipu, 7);
+  const answer = await figures(lukasa, 7);
   for (const [at, day] of [...answer.days].reverse().entries()) {
     const cells = table
       .getByRole("row")
@@ -85,7 +85,7 @@ test("a chart is also a table and a file, with the same numbers", async ({ page,
   const began = page.waitForEvent("download");
   await card.getByRole("button", { name: "Download as CSV" }).click();
   const file = await began;
-  expect(file.suggestedFilename()).toBe("quipu-new.csv");
+  expect(file.suggestedFilename()).toBe("lukasa-new.csv");
   const lines = (await readFile(await file.path(), "utf8")).split("\r\n");
   expect(lines[0]).toBe("Day,told,learned,proposed");
   expect(lines.slice(1, -1)).toEqual(
@@ -96,24 +96,24 @@ test("a chart is also a table and a file, with the same numbers", async ({ page,
 /** Seven areas of a life, more than a chart has names for; the first has the most. */
 const AREAS = ["food", "travel", "work", "schedule", "shopping", "communication", "personal"];
 
-test("domains are told day by day, the largest by name, and add up", async ({ page, quipu }) => {
+test("domains are told day by day, the largest by name, and add up", async ({ page, lukasa }) => {
   const saved = [];
   for (const [at, domain] of AREAS.entries()) {
     for (let n = at; n < AREAS.length; n += 1) {
-      saved.push(await quipu.memories.save({ content: `Fact ${n} about ${domain}`, domain }));
+      saved.push(await lukasa.memories.save({ content: `Fact ${n} about ${domain}`, domain }));
     }
   }
-  await quipu.memories.save("Has a sister called Ana who lives in Porto");
-  await quipu.memories.forget(saved[0]?.memory?.id ?? "");
+  await lukasa.memories.save("Has a sister called Ana who lives in Porto");
+  await lukasa.memories.forget(saved[0]?.memory?.id ?? "");
   await open(page, "/insights?days=7");
   const card = chart(page, "Memories by domain");
   await expect(card).toContainText("Food and dining 6Travel 6Work 5Schedule 4Shopping 3others 4");
   await screens(page, "insights-domains");
 
   await card.getByRole("button", { name: "As a table" }).click();
-  const { days } = await figures(quipu, 7);
+  const { days } = await figures(lukasa, 7);
   const names = await card.getByRole("columnheader").allTextContents();
-  const [area, called] = [AREAS.slice(0, 5), await quipu.domains.list()];
+  const [area, called] = [AREAS.slice(0, 5), await lukasa.domains.list()];
   const titles = area.map((name) => called.find((one) => one.name === name)?.display_name);
   expect(names).toEqual(["Day", ...titles, "others"]);
   const rows = days.map((day) => {
@@ -134,7 +134,7 @@ test("domains are told day by day, the largest by name, and add up", async ({ pa
   const began = page.waitForEvent("download");
   await card.getByRole("button", { name: "Download as CSV" }).click();
   const file = await began;
-  expect(file.suggestedFilename()).toBe("quipu-by-domain.csv");
+  expect(file.suggestedFilename()).toBe("lukasa-by-domain.csv");
   const lines = (await readFile(await file.path(), "utf8")).split("\r\n");
   expect(lines.slice(0, -1)).toEqual([
     names.join(","),
@@ -142,8 +142,8 @@ test("domains are told day by day, the largest by name, and add up", async ({ pa
   ]);
 });
 
-test("range, tables and days are chosen by keyboard alone", async ({ page, quipu }) => {
-  await use(quipu);
+test("range, tables and days are chosen by keyboard alone", async ({ page, lukasa }) => {
+  await use(lukasa);
   await open(page, "/insights");
   const known = chart(page, "Memories by tier").getByRole("slider");
   await expect(known).toHaveAttribute("aria-valuemax", "30");
@@ -169,33 +169,33 @@ test("range, tables and days are chosen by keyboard alone", async ({ page, quipu
   await expect(page.getByRole("table", { name: "Cost of chat models" })).toBeVisible();
 });
 
-test("what is told shows without a reload", async ({ page, quipu }) => {
+test("what is told shows without a reload", async ({ page, lukasa }) => {
   await open(page, "/insights?days=7");
   await expect(page.getByText("Waiting for the first memory…")).toBeVisible();
-  await quipu.memories.save("Prefers window seats on long flights");
+  await lukasa.memories.save("Prefers window seats on long flights");
   await expect(chart(page, "New each day")).toContainText("told 1");
-  await quipu.memories.save("Has a sister called Ana who lives in Porto");
+  await lukasa.memories.save("Has a sister called Ana who lives in Porto");
   await expect(chart(page, "New each day")).toContainText("told 2");
 });
 
-test("nothing a machine can object to, empty and as charts", async ({ page, quipu }) => {
+test("nothing a machine can object to, empty and as charts", async ({ page, lukasa }) => {
   test.slow();
   await open(page, "/insights");
   await expect(page.getByText("No figures yet")).toBeVisible();
   await axe(page);
   await screens(page, "insights-empty");
-  await use(quipu);
-  await counted(quipu);
+  await use(lukasa);
+  await counted(lukasa);
   await open(page, "/insights?days=7");
   await expect(chart(page, "Memories by domain")).toBeVisible();
   await axe(page);
   await screens(page, "insights");
 });
 
-test("nothing a machine can object to as tables", async ({ page, quipu }) => {
+test("nothing a machine can object to as tables", async ({ page, lukasa }) => {
   test.slow();
-  await use(quipu);
-  await counted(quipu);
+  await use(lukasa);
+  await counted(lukasa);
   await open(page, "/insights?days=7&table=true");
   await expect(chart(page, "Recall time").getByRole("table")).toBeVisible();
   await axe(page);

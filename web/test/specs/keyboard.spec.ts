@@ -32,7 +32,7 @@ test("? lists what acts here, and only that", async ({ page }) => {
 
 test("single keys can be switched off, and chords stay", async ({ page }) => {
   await page.addInitScript(() =>
-    localStorage.setItem("quipu.preferences", JSON.stringify({ singleKeys: false })),
+    localStorage.setItem("lukasa.preferences", JSON.stringify({ singleKeys: false })),
   );
   await open(page, "/memory");
   await page.keyboard.press("g");
@@ -44,8 +44,11 @@ test("single keys can be switched off, and chords stay", async ({ page }) => {
   await expect(page.getByRole("combobox")).toBeFocused();
 });
 
-test("the palette goes to pages and finds memories, by keyboard alone", async ({ page, quipu }) => {
-  await seed(quipu, SOME);
+test("the palette goes to pages and finds memories, by keyboard alone", async ({
+  page,
+  lukasa,
+}) => {
+  await seed(lukasa, SOME);
   await open(page, "/memory");
   await page.keyboard.press("Control+k");
   const input = page.getByRole("combobox");
@@ -68,11 +71,14 @@ test("the palette goes to pages and finds memories, by keyboard alone", async ({
   await expect(page.getByText("Never suggest dishes with peanuts").first()).toBeVisible();
 });
 
-test("Z takes back what happened last, also what this page did not do", async ({ page, quipu }) => {
-  await quipu.memories.save("Plays the cello");
+test("Z takes back what happened last, also what this page did not do", async ({
+  page,
+  lukasa,
+}) => {
+  await lukasa.memories.save("Plays the cello");
   await open(page, "/memory");
   await expect(page.getByText("Plays the cello")).toBeVisible();
-  await quipu.memories.forget("cello");
+  await lukasa.memories.forget("cello");
   await expect(page.getByText("Plays the cello")).toHaveCount(0);
   await page.keyboard.press("z");
   await expect(page.getByRole("status").getByText("Undone")).toBeVisible();

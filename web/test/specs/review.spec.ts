@@ -1,5 +1,5 @@
 import type { Page } from "@playwright/test";
-import type { Quipu } from "@quipu/client";
+import type { Lukasa } from "lukasa-client";
 import { axe, expect, open, screens, test } from "../fixture.ts";
 import { live, refuted } from "../life.ts";
 
@@ -7,21 +7,21 @@ import { live, refuted } from "../life.ts";
 test.describe.configure({ timeout: 120_000 });
 
 /** One card of every kind: nine of them. */
-async function deal(quipu: Quipu): Promise<void> {
-  await live(quipu);
-  await quipu.memories.propose({
+async function deal(lukasa: Lukasa): Promise<void> {
+  await live(lukasa);
+  await lukasa.memories.propose({
     content: "Prefers an aisle seat on short flights",
     domain: "travel",
     evidence: [{ type: "pattern", description: "chose the aisle on the last four bookings" }],
     reasoning: "It would save asking every time.",
   });
-  await refuted(quipu, "Banks with Fidelity");
+  await refuted(lukasa, "Banks with Fidelity");
 }
 
 const card = (page: Page) => page.getByRole("main").getByRole("region").first();
 
-test("the whole deck, by keyboard alone", async ({ page, quipu }) => {
-  await deal(quipu);
+test("the whole deck, by keyboard alone", async ({ page, lukasa }) => {
+  await deal(lukasa);
   await open(page, "/review");
   const heard = page.locator("main output").last();
   await expect(page.getByText("1 of 9", { exact: true })).toBeVisible();
@@ -56,7 +56,7 @@ test("the whole deck, by keyboard alone", async ({ page, quipu }) => {
   // The card that was just answered comes back, and is answered once more.
   await page.keyboard.press("z");
   await expect(heard).toContainText("Undone. 4 of 9. I am only guessing");
-  expect((await quipu.review.list()).map((item) => item.kind)).toContain("guess");
+  expect((await lukasa.review.list()).map((item) => item.kind)).toContain("guess");
   await page.keyboard.press("ArrowLeft");
   await expect(heard).toContainText("Forgotten. 5 of 9");
   await screens(page, "review-learned");
@@ -75,7 +75,7 @@ test("the whole deck, by keyboard alone", async ({ page, quipu }) => {
   await expect(page.getByRole("switch", { name: /^Health/ })).toBeChecked();
   await expect
     .poll(
-      async () => (await quipu.domains.list()).find((one) => one.name === "health")?.opted_in_at,
+      async () => (await lukasa.domains.list()).find((one) => one.name === "health")?.opted_in_at,
     )
     .toBeTruthy();
   await page.keyboard.press("ArrowDown");
@@ -87,7 +87,7 @@ test("the whole deck, by keyboard alone", async ({ page, quipu }) => {
   ).toBeVisible();
   await axe(page);
   await screens(page, "review-summary");
-  const known = (await quipu.memories.list({}).all()).map((one) => one.content);
+  const known = (await lukasa.memories.list({}).all()).map((one) => one.content);
   expect(known).toContain("Banks with Vanguard");
   expect(known).toContain("User is vegetarian.");
   expect(known).toContain("Prefers an aisle seat on short flights");
@@ -100,9 +100,9 @@ test("the whole deck, by keyboard alone", async ({ page, quipu }) => {
 
 test("a card that is answered again while its undo is on the way stays answered", async ({
   page,
-  quipu,
+  lukasa,
 }) => {
-  await deal(quipu);
+  await deal(lukasa);
   await open(page, "/review?kind=learned");
   const heard = page.locator("main output").last();
   await expect(heard).toContainText("1 of 4");
@@ -129,8 +129,8 @@ test("a card that is answered again while its undo is on the way stays answered"
   await expect(heard).toContainText("Kept. 3 of 4");
 });
 
-test("the deck by pointer on a phone", async ({ page, quipu }) => {
-  await deal(quipu);
+test("the deck by pointer on a phone", async ({ page, lukasa }) => {
+  await deal(lukasa);
   await page.setViewportSize({ width: 390, height: 844 });
   await open(page, "/review");
   const main = page.getByRole("main");
@@ -166,9 +166,9 @@ test("the deck by pointer on a phone", async ({ page, quipu }) => {
   await expect(page.getByRole("switch")).toHaveCount(4);
 });
 
-test("a card is swiped away by touch", async ({ page, quipu }) => {
-  await quipu.memories.propose("Prefers an aisle seat");
-  await quipu.memories.propose("Plays the cello");
+test("a card is swiped away by touch", async ({ page, lukasa }) => {
+  await lukasa.memories.propose("Prefers an aisle seat");
+  await lukasa.memories.propose("Plays the cello");
   await page.setViewportSize({ width: 390, height: 844 });
   await open(page, "/review");
   const swipe = async (by: number) => {
@@ -191,13 +191,13 @@ test("a card is swiped away by touch", async ({ page, quipu }) => {
   await expect(card(page)).toContainText("Prefers an aisle seat");
   await swipe(-140);
   await expect(page.getByText("1 kept, 1 forgotten")).toBeVisible();
-  expect((await quipu.memories.list({}).all()).map((one) => one.content)).toEqual([
+  expect((await lukasa.memories.list({}).all()).map((one) => one.content)).toEqual([
     "Plays the cello",
   ]);
 });
 
-test("what the server refuses lies on the deck again", async ({ page, quipu, allowed }) => {
-  await quipu.memories.propose("Prefers an aisle seat");
+test("what the server refuses lies on the deck again", async ({ page, lukasa, allowed }) => {
+  await lukasa.memories.propose("Prefers an aisle seat");
   await open(page, "/review");
   const problem = { code: "busy", title: "Too much at once", status: 500, detail: "", type: "" };
   allowed.push(/500/);
@@ -215,16 +215,16 @@ test("what the server refuses lies on the deck again", async ({ page, quipu, all
 
 test("what is answered elsewhere leaves the deck, and what is new joins it", async ({
   page,
-  quipu,
+  lukasa,
 }) => {
-  const proposed = await quipu.memories.propose("Prefers an aisle seat");
+  const proposed = await lukasa.memories.propose("Prefers an aisle seat");
   await open(page, "/review");
   await expect(card(page)).toContainText("Prefers an aisle seat");
   const { id = "", sha256 } = proposed.memory ?? {};
-  await quipu.memories.confirm(id, { sha256 });
+  await lukasa.memories.confirm(id, { sha256 });
   await expect(page.getByRole("heading", { name: "Nothing to review" })).toBeVisible();
   await axe(page);
   await screens(page, "review-empty");
-  await quipu.memories.propose("Plays the cello");
+  await lukasa.memories.propose("Plays the cello");
   await expect(card(page)).toContainText("Plays the cello");
 });

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { promisify } from "node:util";
-import { Quipu } from "@quipu/client";
+import { Lukasa } from "lukasa-client";
 import { axe, expect, open, screens, test } from "../fixture.ts";
 
 const guarded = process.env.CONSOLE_KEYS_URL ?? "";
@@ -14,29 +14,31 @@ test.slow();
 
 test("what may happen without asking is said in plain words, and unsaid", async ({
   page,
-  quipu,
+  lukasa,
 }) => {
   await open(page, "/settings");
   await axe(page);
   await screens(page, "settings-rules");
   await page.getByRole("radio", { name: /Asks first/ }).click();
   await expect(page.getByRole("status").getByText("Settings saved")).toBeVisible();
-  expect((await quipu.policy.get()).user).toMatchObject({ preset: "assistant" });
+  expect((await lukasa.policy.get()).user).toMatchObject({ preset: "assistant" });
   await page.getByRole("status").getByRole("button", { name: "Undo" }).click();
-  await expect.poll(async () => (await quipu.policy.get()).user.preset ?? null).toBeNull();
+  await expect.poll(async () => (await lukasa.policy.get()).user.preset ?? null).toBeNull();
   await page.getByRole("combobox", { name: "How much of a chat is kept" }).click();
   await page.getByRole("option", { name: "What a memory cites" }).click();
-  await expect.poll(async () => (await quipu.policy.get()).user.keep_turns).toBe("excerpts");
+  await expect.poll(async () => (await lukasa.policy.get()).user.keep_turns).toBe("excerpts");
   await page.getByRole("combobox", { name: "What is inferred about Travel" }).click();
   await page.getByRole("option", { name: "Infer nothing" }).click();
-  await expect.poll(async () => (await quipu.policy.get()).user.domains).toEqual({ travel: "off" });
+  await expect
+    .poll(async () => (await lukasa.policy.get()).user.domains)
+    .toEqual({ travel: "off" });
   await page.getByRole("button", { name: "As the server has it" }).click();
-  await expect.poll(async () => (await quipu.policy.get()).user).toEqual({});
+  await expect.poll(async () => (await lukasa.policy.get()).user).toEqual({});
 });
 
 test("a sensitive area stays shut until its person opens it, and shuts again", async ({
   page,
-  quipu,
+  lukasa,
 }) => {
   await open(page, "/settings");
   const health = page.getByRole("switch", { name: /Health/ });
@@ -47,7 +49,7 @@ test("a sensitive area stays shut until its person opens it, and shuts again", a
   await page.keyboard.press("Space");
   await expect(page.getByRole("status").getByText("Health is open")).toBeVisible();
   const opened = async () =>
-    Boolean((await quipu.domains.list()).find((one) => one.name === "health")?.opted_in_at);
+    Boolean((await lukasa.domains.list()).find((one) => one.name === "health")?.opted_in_at);
   expect(await opened()).toBe(true);
   await page.getByRole("status").getByRole("button", { name: "Undo" }).click();
   await expect.poll(opened).toBe(false);
@@ -71,11 +73,11 @@ test("an app gets a key that is shown once, comes in, and is shown the door", as
   await screens(page, "settings-make-key");
   await dialog.getByRole("button", { name: "Make it" }).click();
   const secret = (await page.getByRole("dialog").locator("pre").first().textContent()) ?? "";
-  expect(secret).toMatch(/^qp_live_/);
+  expect(secret).toMatch(/^lk_live_/);
   await page.keyboard.press("Escape");
   await expect(page.getByText(secret)).toHaveCount(0);
   // The key works at the door that asks for one, on the same database.
-  const app = new Quipu({ url: guarded, key: secret });
+  const app = new Lukasa({ url: guarded, key: secret });
   await app.memories.save("Likes night trains");
   const row = page.getByRole("listitem").filter({ hasText: name });
   await expect(row).toContainText("erase for good");
@@ -107,18 +109,18 @@ test("an app gets a key that is shown once, comes in, and is shown the door", as
     .toBe("out");
 });
 
-test("an assistant is let in with the address that is shown", async ({ page, quipu, user }) => {
-  await quipu.memories.save("Likes night trains");
+test("an assistant is let in with the address that is shown", async ({ page, lukasa, user }) => {
+  await lukasa.memories.save("Likes night trains");
   await open(page, "/settings?tab=apps");
   const ways = page.locator("section", {
     has: page.getByRole("heading", { name: "Let an assistant in" }),
   });
   await expect(ways.locator("pre").first()).toContainText(`--user '${user}'`);
   const { mcpServers } = JSON.parse((await ways.locator("pre").last().textContent()) ?? "");
-  const asked = await fetch(mcpServers.quipu.url, {
+  const asked = await fetch(mcpServers.lukasa.url, {
     method: "POST",
     headers: {
-      ...mcpServers.quipu.headers,
+      ...mcpServers.lukasa.headers,
       "content-type": "application/json",
       accept: "application/json, text/event-stream",
       "mcp-protocol-version": "2025-06-18",
@@ -133,7 +135,7 @@ test("an assistant is let in with the address that is shown", async ({ page, qui
   expect(await asked.text()).toContain("Likes night trains");
 });
 
-test("an area is added under a name that the API can have", async ({ page, quipu, user }) => {
+test("an area is added under a name that the API can have", async ({ page, lukasa, user }) => {
   await open(page, "/settings");
   await page.getByRole("button", { name: "Add an area" }).click();
   const dialog = page.getByRole("dialog");
@@ -146,19 +148,19 @@ test("an area is added under a name that the API can have", async ({ page, quipu
   await expect(dialog).toContainText(`The API knows it as grosse-ernahrung-${user}.`);
   await name.press("Enter");
   await expect(page.getByRole("listitem").filter({ hasText: title })).toBeVisible();
-  const added = (await quipu.domains.list()).find((one) => one.display_name === title);
+  const added = (await lukasa.domains.list()).find((one) => one.display_name === title);
   expect(added?.name).toBe(`grosse-ernahrung-${user}`);
 });
 
-test("times are shown in the time zone that is remembered", async ({ page, quipu }) => {
-  await quipu.memories.save("Plays the cello");
+test("times are shown in the time zone that is remembered", async ({ page, lukasa }) => {
+  await lukasa.memories.save("Plays the cello");
   await open(page, "/settings?tab=look");
   await axe(page);
   await screens(page, "settings-look");
   await page.getByRole("combobox", { name: "Times are shown in" }).click();
   await page.getByRole("option", { name: "Asia/Tokyo" }).click();
   await expect(page.getByText(/so assistants know it too/)).toBeVisible();
-  const kept = (await quipu.memories.list({ domain: "personal" }).all()).find(
+  const kept = (await lukasa.memories.list({ domain: "personal" }).all()).find(
     (one) => one.key === "timezone",
   );
   expect(kept).toMatchObject({ force: "hard", value: "Asia/Tokyo" });
@@ -198,10 +200,10 @@ test("tabs that go on are seen to go on, on a phone", async ({ page }) => {
   await expect.poll(fades).toBe(false);
 });
 
-test("background work says when there is none", async ({ page, quipu }) => {
+test("background work says when there is none", async ({ page, lukasa }) => {
   await open(page, "/settings?tab=jobs");
   await expect(page.getByText("Nothing waits")).toBeVisible();
-  await quipu.sessions.append("a-chat", [{ role: "user", content: "Which funds do I hold?" }]);
+  await lukasa.sessions.append("a-chat", [{ role: "user", content: "Which funds do I hold?" }]);
   await expect(page.getByRole("list", { name: "Work in the background" })).toContainText(
     "End a silent chat",
     { timeout: 15_000 },
@@ -223,7 +225,7 @@ async function hurry(session: string): Promise<void> {
 
 test("what was given up says why, and is tried again by keyboard", async ({
   page,
-  quipu,
+  lukasa,
   user,
 }) => {
   const riddle = async (method: "PUT" | "DELETE") => {
@@ -235,13 +237,13 @@ test("what was given up says why, and is tried again by keyboard", async ({
   const said = ["we moved into a flat in Lisbon", "I fly to Porto every other Friday"];
   for (const [at, chat] of chats.entries()) {
     const content = `Last month ${said[at]}. That is the riddle of ${user}.`;
-    await quipu.sessions.append(chat, [{ role: "user", content }]);
-    await quipu.sessions.close(chat);
+    await lukasa.sessions.append(chat, [{ role: "user", content }]);
+    await lukasa.sessions.close(chat);
   }
   // Five answers that nobody can read, and the real server gives up.
   await expect(async () => {
     for (const chat of chats) await hurry(chat);
-    const dead = (await quipu.learning.jobs()).filter((job) => job.state === "dead");
+    const dead = (await lukasa.learning.jobs()).filter((job) => job.state === "dead");
     expect(dead.map((job) => job.attempts)).toEqual([5, 5]);
   }).toPass({ timeout: 60_000, intervals: [500] });
   await open(page, "/settings?tab=jobs");
@@ -262,7 +264,7 @@ test("what was given up says why, and is tried again by keyboard", async ({
   await page.keyboard.press("Enter");
   await expect(page.getByRole("status").getByText("It is tried again")).toBeVisible();
   await expect(list).toBeFocused();
-  const learned = async () => (await quipu.memories.list().all()).map((one) => one.content);
+  const learned = async () => (await lukasa.memories.list().all()).map((one) => one.content);
   await expect.poll(learned, { timeout: 15_000 }).toEqual(["User lives in a flat in Lisbon."]);
   await expect(dead).toHaveCount(1, { timeout: 10_000 });
 
@@ -329,10 +331,10 @@ test.describe("where people sign in", () => {
     try {
       await open(page, "/settings?tab=webhooks");
       allowed.push(/422/);
-      await page.getByLabel("Address to be told").fill("ftp://example.com/quipu");
+      await page.getByLabel("Address to be told").fill("ftp://example.com/lukasa");
       await page.getByRole("button", { name: "Add" }).click();
       await expect(page.getByRole("alert")).toContainText("an https URL");
-      await page.getByLabel("Address to be told").fill(`http://127.0.0.1:${port}/quipu`);
+      await page.getByLabel("Address to be told").fill(`http://127.0.0.1:${port}/lukasa`);
       await page.getByRole("button", { name: "Add" }).click();
       await expect(page.getByRole("dialog").locator("pre")).toContainText("whsec_");
       await page.keyboard.press("Escape");
@@ -343,7 +345,7 @@ test.describe("where people sign in", () => {
       await row.getByRole("button", { name: "Send a test" }).click();
       await expect(page.getByRole("status").getByText("The test arrived")).toBeVisible();
       expect(told).toBe(1);
-      await new Quipu({ url: guarded, key, user }).memories.save("Keeps bees on the roof");
+      await new Lukasa({ url: guarded, key, user }).memories.save("Keeps bees on the roof");
       await expect.poll(() => told, { timeout: 15_000 }).toBeGreaterThan(1);
       const before = told;
       await row.getByRole("button", { name: "Deliveries" }).click();

@@ -4,7 +4,7 @@ test.describe("the shell", () => {
   test("opens at the memory, and says where to begin", async ({ page }) => {
     await page.goto("/");
     await expect(page).toHaveURL(/\/memory$/);
-    await expect(page).toHaveTitle("Memory · Quipu");
+    await expect(page).toHaveTitle("Memory · Lukasa");
     await expect(
       page.getByRole("heading", { name: "Waiting for your first memory" }),
     ).toBeVisible();
@@ -12,14 +12,14 @@ test.describe("the shell", () => {
     await screens(page, "memory-empty");
   });
 
-  test("shows what others write, as it happens", async ({ page, quipu }) => {
+  test("shows what others write, as it happens", async ({ page, lukasa }) => {
     await open(page, "/memory");
     await expect(page.getByRole("img", { name: "Live" })).toBeVisible();
-    await quipu.memories.save("Plays the cello");
+    await lukasa.memories.save("Plays the cello");
     await expect(page.getByText("Plays the cello")).toBeVisible();
-    await quipu.memories.update("cello", "Plays the viola");
+    await lukasa.memories.update("cello", "Plays the viola");
     await expect(page.getByText("Plays the viola")).toBeVisible();
-    await quipu.memories.forget("viola");
+    await lukasa.memories.forget("viola");
     await expect(page.getByText("Plays the viola")).toHaveCount(0);
   });
 
@@ -77,13 +77,13 @@ test.describe("the shell", () => {
 
   test("waits for a server that is away, on every page, and goes on by itself", async ({
     page,
-    quipu,
+    lukasa,
     context,
     allowed,
   }) => {
     test.slow();
     allowed.push(/ERR_INTERNET_DISCONNECTED|Failed to fetch/);
-    await quipu.memories.save("Plays the cello");
+    await lukasa.memories.save("Plays the cello");
     await open(page, "/memory");
     await expect(page.getByText("Plays the cello")).toBeVisible();
     await context.setOffline(true);
@@ -97,8 +97,8 @@ test.describe("the shell", () => {
     });
   });
 
-  test("asks its own machine also without a network", async ({ page, quipu }) => {
-    await quipu.memories.save("Plays the cello");
+  test("asks its own machine also without a network", async ({ page, lukasa }) => {
+    await lukasa.memories.save("Plays the cello");
     await open(page, "/settings");
     await page.evaluate(() => dispatchEvent(new Event("offline")));
     await page.getByRole("link", { name: "Memory" }).click();
@@ -115,8 +115,8 @@ test.describe("the shell", () => {
 
 test.describe("every page", () => {
   for (const route of ROUTES) {
-    test(`is free of barriers, in light and dark: ${route}`, async ({ page, quipu }) => {
-      await seed(quipu, SOME);
+    test(`is free of barriers, in light and dark: ${route}`, async ({ page, lukasa }) => {
+      await seed(lukasa, SOME);
       await open(page, route);
       await page.waitForLoadState("networkidle", { timeout: 2_000 }).catch(() => {});
       await axe(page, BOTH);
@@ -124,8 +124,8 @@ test.describe("every page", () => {
     });
   }
 
-  test("is free of barriers, in light and dark: one memory", async ({ page, quipu }) => {
-    const [saved] = await seed(quipu, ["Prefers window seats"]);
+  test("is free of barriers, in light and dark: one memory", async ({ page, lukasa }) => {
+    const [saved] = await seed(lukasa, ["Prefers window seats"]);
     await open(page, `/memory/${saved?.memory?.id}`);
     await expect(page.getByText("Prefers window seats").first()).toBeVisible();
     await axe(page, BOTH);
@@ -136,7 +136,7 @@ test.describe("every page", () => {
 test.describe("another language", () => {
   test("German", async ({ page }) => {
     await page.addInitScript(() =>
-      localStorage.setItem("quipu.preferences", JSON.stringify({ language: "de" })),
+      localStorage.setItem("lukasa.preferences", JSON.stringify({ language: "de" })),
     );
     await open(page, "/memory");
     await expect(page.locator("html")).toHaveAttribute("lang", "de");
@@ -145,11 +145,11 @@ test.describe("another language", () => {
 
   test("right to left is a mirror, and every word comes from the catalogues", async ({
     page,
-    quipu,
+    lukasa,
   }) => {
-    await seed(quipu, SOME);
+    await seed(lukasa, SOME);
     await page.addInitScript(() =>
-      localStorage.setItem("quipu.preferences", JSON.stringify({ language: "xx-RTL" })),
+      localStorage.setItem("lukasa.preferences", JSON.stringify({ language: "xx-RTL" })),
     );
     await open(page, "/memory");
     await expect(page.locator("html")).toHaveAttribute("dir", "rtl");

@@ -1,4 +1,4 @@
-import { Quipu } from "@quipu/client";
+import { Lukasa } from "lukasa-client";
 import { axe, expect, open, screens, test } from "../fixture.ts";
 
 // A server that everybody has to sign in to, on the same database as the one that knows its person.
@@ -11,7 +11,7 @@ test.beforeEach(({ allowed }) => {
   allowed.push(/401/);
 });
 
-const operator = () => new Quipu({ url, key });
+const operator = () => new Lukasa({ url, key });
 
 test("whoever is not signed in is led to the sign-in, and back afterwards", async ({
   page,
@@ -21,7 +21,7 @@ test("whoever is not signed in is led to the sign-in, and back afterwards", asyn
   await expect(page).toHaveURL(/\/sign-in\?to=/);
   await axe(page);
   await screens(page, "sign-in");
-  await page.getByLabel("Key").fill("qp_live_wrong");
+  await page.getByLabel("Key").fill("lk_live_wrong");
   await page.getByRole("textbox", { name: "User" }).fill(user);
   await page.getByRole("button", { name: "Sign in" }).click();
   await expect(page.getByRole("alert")).toContainText("No such key");
@@ -41,14 +41,14 @@ test("a one-time link signs in once, leaves the address, and then says that it i
   await page.goto(href);
   await expect(page).toHaveURL(/\/memory$/);
   await expect(page.getByRole("button", { name: /Your account/ })).toContainText(user);
-  expect(page.url()).not.toContain("qp_link_");
+  expect(page.url()).not.toContain("lk_link_");
   // Somebody the link lets in is the person, and does not run the server.
   await expect(page.getByRole("link", { name: "Playground" })).toHaveCount(0);
   const elsewhere = await browser.newPage({ baseURL: url });
   await elsewhere.goto(href);
   await expect(elsewhere.getByRole("alert")).toContainText("This link no longer works");
   // Also where nobody got in: the address is what people copy when they ask for help.
-  expect(elsewhere.url()).not.toContain("qp_link_");
+  expect(elsewhere.url()).not.toContain("lk_link_");
   await elsewhere.close();
 });
 
@@ -93,7 +93,7 @@ test("no script can read the cookie, and no other site can use it", async ({
   await expect(page).toHaveURL(/\/memory$/);
   const [cookie] = await page.context().cookies();
   expect(cookie).toMatchObject({
-    name: "__Host-quipu",
+    name: "__Host-lukasa",
     httpOnly: true,
     secure: true,
     sameSite: "Strict",

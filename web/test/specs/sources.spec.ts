@@ -5,8 +5,8 @@ import { live } from "../life.ts";
 // Real chats are learned from first.
 test.describe.configure({ timeout: 90_000 });
 
-test("from a portrait down to the sentence, and back", async ({ page, quipu }) => {
-  await live(quipu);
+test("from a portrait down to the sentence, and back", async ({ page, lukasa }) => {
+  await live(lukasa);
   await open(page, "/sources");
   await expect(page.getByRole("link", { name: "Who you are" })).toBeVisible();
   await axe(page);
@@ -41,8 +41,8 @@ test("from a portrait down to the sentence, and back", async ({ page, quipu }) =
   await expect(page.getByRole("heading", { name: "Rests on" })).toBeVisible();
 });
 
-test("why did you say this, and a fix in three clicks", async ({ page, quipu }) => {
-  const { answer } = await live(quipu);
+test("why did you say this, and a fix in three clicks", async ({ page, lukasa }) => {
+  const { answer } = await live(lukasa);
   let clicks = 0;
   const click = async (name: string | RegExp, within = page.getByRole("main")) => {
     clicks += 1;
@@ -67,7 +67,7 @@ test("why did you say this, and a fix in three clicks", async ({ page, quipu }) 
   await expect(page.getByRole("status").getByText("Fixed. 1 past answer used this")).toBeVisible();
   await expect(memory).toContainText("Corrected.");
   await screens(page, "why-fixed");
-  const now = (await quipu.memories.list({}).all()).map((one) => one.content);
+  const now = (await lukasa.memories.list({}).all()).map((one) => one.content);
   expect(now).toContain("My brother lives in a flat in Lisbon");
   expect(now).not.toContain("User lives in a flat in Lisbon.");
   await memory.getByRole("link", { name: "1 past answer used this: view" }).click();
@@ -78,10 +78,10 @@ test("why did you say this, and a fix in three clicks", async ({ page, quipu }) 
   ).toBeVisible();
 });
 
-test("each fix by its key: outdated, not mentioned, not about me", async ({ page, quipu }) => {
-  await live(quipu);
+test("each fix by its key: outdated, not mentioned, not about me", async ({ page, lukasa }) => {
+  await live(lukasa);
   const idOf = async (words: string) =>
-    (await quipu.memories.list({}).all()).find((one) => one.content.includes(words))?.id ?? "";
+    (await lukasa.memories.list({}).all()).find((one) => one.content.includes(words))?.id ?? "";
   const nurse = await idOf("nurse");
   await open(page, `/sources?memory=${nurse}`);
   await expect(page.getByRole("button", { name: "Outdated" })).toBeVisible();
@@ -90,28 +90,28 @@ test("each fix by its key: outdated, not mentioned, not about me", async ({ page
   await page.keyboard.press("Enter");
   await expect(page.getByRole("main")).toContainText("Brought up to date.");
   await expect
-    .poll(async () => (await quipu.memories.get(nurse)).content)
+    .poll(async () => (await lukasa.memories.get(nurse)).content)
     .toBe("Works days as a nurse");
   const porto = await idOf("flies to Porto");
   await open(page, `/sources?memory=${porto}`);
   await expect(page.getByRole("button", { name: "Outdated" })).toBeVisible();
   await page.keyboard.press("o");
   await page.keyboard.press("Enter");
-  await expect.poll(async () => (await quipu.memories.get(porto)).status).toBe("expired");
+  await expect.poll(async () => (await lukasa.memories.get(porto)).status).toBe("expired");
   const short = await idOf("short answers");
   await open(page, `/sources?memory=${short}`);
   await expect(page.getByRole("button", { name: "Don't mention" })).toBeVisible();
   await page.keyboard.press("m");
-  await expect.poll(async () => (await quipu.memories.get(short)).status).toBe("forgotten");
+  await expect.poll(async () => (await lukasa.memories.get(short)).status).toBe("forgotten");
   await page.keyboard.press("z");
-  await expect.poll(async () => (await quipu.memories.get(short)).status).toBe("active");
+  await expect.poll(async () => (await lukasa.memories.get(short)).status).toBe("active");
   await expect(page.getByRole("button", { name: "Not about me" })).toBeVisible();
   await page.keyboard.press("n");
-  await expect.poll(async () => (await quipu.memories.get(short)).status).toBe("trashed");
+  await expect.poll(async () => (await lukasa.memories.get(short)).status).toBe("trashed");
 });
 
-test("from a chat to a fix and up again, by keyboard alone", async ({ page, quipu }) => {
-  await live(quipu);
+test("from a chat to a fix and up again, by keyboard alone", async ({ page, lukasa }) => {
+  await live(lukasa);
   await open(page, "/sources?session=dinner");
   await expect(page.getByRole("article")).toHaveCount(2);
   await page.keyboard.press("j");
@@ -139,8 +139,8 @@ test("from a chat to a fix and up again, by keyboard alone", async ({ page, quip
   await expect(page.getByRole("searchbox")).toBeVisible();
 });
 
-test("a turn goes with what rests on it, and comes back", async ({ page, quipu }) => {
-  await live(quipu);
+test("a turn goes with what rests on it, and comes back", async ({ page, lukasa }) => {
+  await live(lukasa);
   await open(page, "/sources?session=tax&turn=1");
   await expect(page.getByRole("article", { name: "Turn 1" })).toBeFocused();
   await page.keyboard.press("d");
@@ -151,17 +151,17 @@ test("a turn goes with what rests on it, and comes back", async ({ page, quipu }
   await screens(page, "sources-depends");
   await depends.getByRole("button", { name: "Delete, for thirty days" }).click();
   await expect(page.getByText("Turn 1: It was deleted.")).toBeVisible();
-  const known = async () => (await quipu.memories.list({}).all()).map((one) => one.content);
+  const known = async () => (await lukasa.memories.list({}).all()).map((one) => one.content);
   expect(await known()).not.toContain("User works nights as a nurse.");
   await page.keyboard.press("z");
   await expect(page.getByRole("article", { name: "Turn 1" })).toBeVisible();
   expect(await known()).toContain("User works nights as a nurse.");
 });
 
-test("erasing a turn asks for its name and shows what goes", async ({ page, quipu, allowed }) => {
+test("erasing a turn asks for its name and shows what goes", async ({ page, lukasa, allowed }) => {
   // What was erased with it is read once more, and is not there.
   allowed.push(/404.*\/api\/memory\/mem_/);
-  await live(quipu);
+  await live(lukasa);
   await open(page, "/sources?session=tax&turn=3");
   await expect(page.getByRole("article", { name: "Turn 3" })).toBeFocused();
   await page.keyboard.press("d");
@@ -186,22 +186,22 @@ test("erasing a turn asks for its name and shows what goes", async ({ page, quip
   await screens(page, "sources-erased");
   await dialog.getByRole("button", { name: "Close" }).last().click();
   await expect(page.getByText("Turn 3: It was deleted.")).toBeVisible();
-  expect((await quipu.sessions.turns("tax").all()).map((turn) => turn.number)).toEqual([1, 2]);
+  expect((await lukasa.sessions.turns("tax").all()).map((turn) => turn.number)).toEqual([1, 2]);
 });
 
 // Where nothing learns, nothing names chats either.
 withModel(
   "a chat without a title is called by its first words, also when it is erased",
-  async ({ page, quipu, allowed }) => {
+  async ({ page, lukasa, allowed }) => {
     allowed.push(/404/);
-    await quipu.sessions.append("chat-mk2x-0f9a", [
+    await lukasa.sessions.append("chat-mk2x-0f9a", [
       {
         role: "user",
         content: "Remember that I only fly with hand luggage\nand never check a bag",
       },
       { role: "assistant", content: "Noted." },
     ]);
-    await quipu.sessions.open({ id: "chat-ghost", incognito: true });
+    await lukasa.sessions.open({ id: "chat-ghost", incognito: true });
     await open(page, "/sources?view=chats");
     const words = "Remember that I only fly with hand luggage";
     await page.getByRole("link", { name: new RegExp(words) }).click();
@@ -227,21 +227,21 @@ withModel(
     await screens(page, "sources-trash-erased");
     await page.keyboard.press("Escape");
     await expect(page.getByRole("heading", { name: "The trash is empty" })).toBeVisible();
-    await expect(quipu.sessions.get("chat-mk2x-0f9a")).rejects.toThrow();
+    await expect(lukasa.sessions.get("chat-mk2x-0f9a")).rejects.toThrow();
   },
 );
 
-test("what is not kept by policy says so", async ({ page, quipu }) => {
-  await quipu.sessions.open({ id: "brief", keep_turns: "none" });
-  await quipu.sessions.append("brief", [
+test("what is not kept by policy says so", async ({ page, lukasa }) => {
+  await lukasa.sessions.open({ id: "brief", keep_turns: "none" });
+  await lukasa.sessions.append("brief", [
     { role: "user", content: "Remember me: I work nights as a nurse." },
     { role: "assistant", content: "Noted." },
   ]);
-  await quipu.sessions.learn("brief");
+  await lukasa.sessions.learn("brief");
   await expect
-    .poll(async () => (await quipu.memories.list({}).all()).map((one) => one.content))
+    .poll(async () => (await lukasa.memories.list({}).all()).map((one) => one.content))
     .toContain("User works nights as a nurse.");
-  const [memory] = await quipu.memories.list({}).all();
+  const [memory] = await lukasa.memories.list({}).all();
   await open(page, `/sources?memory=${memory?.id}`);
   await expect(page.getByText("The text is not kept by policy.")).toBeVisible();
   await open(page, "/sources?session=brief");
@@ -250,8 +250,8 @@ test("what is not kept by policy says so", async ({ page, quipu }) => {
   await screens(page, "sources-not-kept");
 });
 
-test("the reading room: search, delete with undo, restore", async ({ page, quipu }) => {
-  await live(quipu);
+test("the reading room: search, delete with undo, restore", async ({ page, lukasa }) => {
+  await live(lukasa);
   await open(page, "/sources?view=chats");
   await expect(page.getByRole("heading", { name: "Today" })).toBeVisible();
   await axe(page);
@@ -271,26 +271,26 @@ test("the reading room: search, delete with undo, restore", async ({ page, quipu
   await expect(page.getByRole("heading", { name: "The trash is empty" })).toBeVisible();
 });
 
-test("what somebody wrote stays text", async ({ page, quipu }) => {
+test("what somebody wrote stays text", async ({ page, lukasa }) => {
   const evil = `<img src=x onerror="document.title='owned'"> [click](javascript:alert(1))`;
-  await quipu.sessions.append("evil", [
+  await lukasa.sessions.append("evil", [
     { role: "user", content: `${evil} I like my answers short` },
   ]);
-  await quipu.sessions.edit("evil", { title: evil });
-  const memory = await quipu.memories.save({ content: evil });
+  await lukasa.sessions.edit("evil", { title: evil });
+  const memory = await lukasa.memories.save({ content: evil });
   await open(page, "/sources?session=evil");
   await expect(page.getByRole("article")).toContainText("<img src=x");
   await open(page, `/sources?memory=${memory.memory?.id}`);
   await expect(page.getByRole("heading", { level: 2 }).first()).toContainText("<img src=x");
   await expect(page.locator("main img, main a[href^=javascript]")).toHaveCount(0);
-  await expect(page).toHaveTitle("Sources · Quipu");
+  await expect(page).toHaveTitle("Sources · Lukasa");
 });
 
 for (const language of ["de", "xx-RTL"]) {
-  test(`every level in another language: ${language}`, async ({ page, quipu }) => {
-    const { answer } = await live(quipu);
+  test(`every level in another language: ${language}`, async ({ page, lukasa }) => {
+    const { answer } = await live(lukasa);
     await page.addInitScript(
-      (chosen) => localStorage.setItem("quipu.preferences", JSON.stringify({ language: chosen })),
+      (chosen) => localStorage.setItem("lukasa.preferences", JSON.stringify({ language: chosen })),
       language,
     );
     for (const [name, path] of [

@@ -2,26 +2,26 @@ import { axe, expect, open, screens, seed, test } from "../fixture.ts";
 
 test("what is done shows at once, says so, and is undone from the message", async ({
   page,
-  quipu,
+  lukasa,
 }) => {
-  const [saved] = await seed(quipu, ["Plays the cello"]);
+  const [saved] = await seed(lukasa, ["Plays the cello"]);
   const id = saved?.memory?.id ?? "";
   await open(page, `/memory/${id}`);
   await page.getByRole("button", { name: "Forget" }).click();
   const messages = page.getByRole("status");
   await expect(messages.getByText("Forgotten")).toBeVisible();
   await expect(page.getByText("forgotten", { exact: true })).toBeVisible();
-  expect((await quipu.memories.get(id)).status).toBe("forgotten");
+  expect((await lukasa.memories.get(id)).status).toBe("forgotten");
   await axe(page);
   await screens(page, "undo");
   await messages.getByRole("button", { name: "Undo" }).click();
   await expect(messages.getByText("Undone")).toBeVisible();
   await expect(page.getByRole("button", { name: "Forget" })).toBeVisible();
-  expect((await quipu.memories.get(id)).status).toBe("active");
+  expect((await lukasa.memories.get(id)).status).toBe("active");
 });
 
-test("keys act, and Z takes them back one after the other", async ({ page, quipu }) => {
-  const [saved] = await seed(quipu, ["Plays the cello"]);
+test("keys act, and Z takes them back one after the other", async ({ page, lukasa }) => {
+  const [saved] = await seed(lukasa, ["Plays the cello"]);
   const id = saved?.memory?.id ?? "";
   await open(page, `/memory/${id}`);
   await expect(page.getByRole("button", { name: "Confirm" })).toBeVisible();
@@ -31,19 +31,19 @@ test("keys act, and Z takes them back one after the other", async ({ page, quipu
   await expect(page.getByText("in the trash", { exact: true })).toBeVisible();
   await page.keyboard.press("z");
   await expect(page.getByRole("button", { name: "Confirm" })).toBeVisible();
-  expect((await quipu.memories.get(id)).status).toBe("active");
-  expect((await quipu.memories.get(id)).last_confirmed_at).toBeTruthy();
+  expect((await lukasa.memories.get(id)).status).toBe("active");
+  expect((await lukasa.memories.get(id)).last_confirmed_at).toBeTruthy();
   await page.keyboard.press("z");
-  await expect.poll(async () => (await quipu.memories.get(id)).last_confirmed_at).toBeFalsy();
+  await expect.poll(async () => (await lukasa.memories.get(id)).last_confirmed_at).toBeFalsy();
 });
 
 test("what the server refuses is taken back on the screen, and said", async ({
   page,
-  quipu,
+  lukasa,
   allowed,
 }) => {
   allowed.push(/503/);
-  const [saved] = await seed(quipu, ["Plays the cello"]);
+  const [saved] = await seed(lukasa, ["Plays the cello"]);
   await open(page, `/memory/${saved?.memory?.id}`);
   const problem = { code: "busy", title: "Too much at once", status: 500, detail: "", type: "" };
   await page.route("**/forget", (route) =>
@@ -59,8 +59,8 @@ test("what the server refuses is taken back on the screen, and said", async ({
   await expect(page.getByRole("button", { name: "Forget" })).toBeVisible();
 });
 
-test("the message waits while the pointer is on it", async ({ page, quipu }) => {
-  const [saved] = await seed(quipu, ["Plays the cello"]);
+test("the message waits while the pointer is on it", async ({ page, lukasa }) => {
+  const [saved] = await seed(lukasa, ["Plays the cello"]);
   await page.clock.install();
   await open(page, `/memory/${saved?.memory?.id}`);
   await page.getByRole("button", { name: "Forget" }).click();
@@ -74,8 +74,8 @@ test("the message waits while the pointer is on it", async ({ page, quipu }) => 
   await expect(message).toHaveCount(0);
 });
 
-test("nobody waits for the server", async ({ page, quipu }) => {
-  const [saved] = await seed(quipu, ["Plays the cello"]);
+test("nobody waits for the server", async ({ page, lukasa }) => {
+  const [saved] = await seed(lukasa, ["Plays the cello"]);
   await open(page, `/memory/${saved?.memory?.id}`);
   let answer = () => {};
   const held = new Promise<void>((resolve) => {

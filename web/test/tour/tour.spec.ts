@@ -8,7 +8,7 @@ import type { Page } from "@playwright/test";
 import { answered, say } from "../chat.ts";
 import { expect, open, test } from "../fixture.ts";
 
-const FOLDER = process.env.QUIPU_TOUR ?? ".";
+const FOLDER = process.env.LUKASA_TOUR ?? ".";
 
 test.use({ user: "alma" });
 test.setTimeout(180_000);
@@ -19,10 +19,10 @@ async function picture(page: Page, name: string): Promise<void> {
   await page.screenshot({ path: join(FOLDER, `${name}.png`), scale: "css" });
 }
 
-test("the tour", async ({ page, quipu, allowed }) => {
+test("the tour", async ({ page, lukasa, allowed }) => {
   allowed.push(/404/);
-  const home = (await quipu.memories.list({ search: "Lives in Lisbon" }).all())[0]?.id ?? "";
-  const answer = (await quipu.sessions.turns("dinner").all()).at(-1)?.number ?? 0;
+  const home = (await lukasa.memories.list({ search: "Lives in Lisbon" }).all())[0]?.id ?? "";
+  const answer = (await lukasa.sessions.turns("dinner").all()).at(-1)?.number ?? 0;
 
   await open(page, "/memory");
   await expect(page.getByText("Lives in Lisbon")).toBeVisible();

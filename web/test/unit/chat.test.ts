@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { RetrievalView, SessionView, TurnView } from "@quipu/client";
+import type { RetrievalView, SessionView, TurnView } from "lukasa-client";
 import { byAge } from "../../src/data/recency.ts";
 import { blocks } from "../../src/pages/chat/markdown.ts";
 import { joined, messagesOf, type Round, roundsOf, whole } from "../../src/pages/chat/rounds.ts";

@@ -7,7 +7,7 @@ const HERE = { origin: "http://h", local: true };
 
 /** What a shell makes of it: every word that curl would be started with. */
 function words(command: string): string[] {
-  const told = `curl() { printf '%s\\0' "$@"; }; QUIPU_KEY=secret; ${command}`;
+  const told = `curl() { printf '%s\\0' "$@"; }; LUKASA_KEY=secret; ${command}`;
   return execFileSync("bash", ["-c", told], { encoding: "utf8" }).split("\0").slice(0, -1);
 }
 
@@ -17,7 +17,7 @@ test("a shell reads the command as it was meant, whatever the message and the pe
   assert.deepEqual(words(command("/x", { query }, { ...HERE, user })), [
     "http://h/x",
     "-H",
-    `X-Quipu-User: ${user}`,
+    `X-Lukasa-User: ${user}`,
     "-H",
     "content-type: application/json",
     "-d",
@@ -27,18 +27,18 @@ test("a shell reads the command as it was meant, whatever the message and the pe
 
 test("where a key is asked for it stands in by its name, and the person is named", () => {
   const told = command("/x", {}, { origin: "http://h", user: "me" });
-  assert.match(told, /Bearer \$QUIPU_KEY"/);
+  assert.match(told, /Bearer \$LUKASA_KEY"/);
   const said = words(told);
   assert.ok(said.includes("Authorization: Bearer secret"));
-  assert.ok(said.includes("X-Quipu-User: me"));
+  assert.ok(said.includes("X-Lukasa-User: me"));
 });
 
 test("on one person's machine neither is needed, and without a body it only reads", () => {
   assert.deepEqual(words(command("/x", undefined, { ...HERE, user: "me" })), ["http://h/x"]);
-  assert.deepEqual(words(command("/x", undefined, { origin: "http://h", key: "qp_live_1" })), [
+  assert.deepEqual(words(command("/x", undefined, { origin: "http://h", key: "lk_live_1" })), [
     "http://h/x",
     "-H",
-    "Authorization: Bearer qp_live_1",
+    "Authorization: Bearer lk_live_1",
   ]);
 });
 

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { DomainView, MemoryView, ReviewItem } from "@quipu/client";
+import type { DomainView, MemoryView, ReviewItem } from "lukasa-client";
 import { cardsOf, left, tally } from "../../src/pages/review/deck.ts";
 
 const item = (kind: string, id: string) =>

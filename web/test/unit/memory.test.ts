@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { MemoryView, OperationView } from "@quipu/client";
+import type { MemoryView, OperationView } from "lukasa-client";
 import { stepsOf } from "../../src/data/steps.ts";
 import { Marks } from "../../src/pages/memory/marks.ts";
 import { memorySearch } from "../../src/pages/memory/search.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { ContextView, SearchAnswer } from "@quipu/client";
+import type { ContextView, SearchAnswer } from "lukasa-client";
 import {
   leftOut,
   onlyIn,

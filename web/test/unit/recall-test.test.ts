@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { ContextView, SearchAnswer } from "@quipu/client";
+import type { ContextView, SearchAnswer } from "lukasa-client";
 import { recallTest, wanted } from "../../src/pages/playground/recall-test.ts";
 
 test("a test is what was asked and what was found, and nothing that was not set", () => {
   assert.equal(
     recallTest("alice", "Book a table for Friday", {}, ["I am allergic to peanuts"]),
-    `# What recall must find. Run it with: quipu eval run recall.toml
+    `# What recall must find. Run it with: lukasa eval run recall.toml
 [[case]]
 user = "alice"
 query = "Book a table for Friday"

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { MemoryView } from "@quipu/client";
+import type { MemoryView } from "lukasa-client";
 import { count, group, newest, select, sourceOf } from "../../src/data/select.ts";
 import { daysLeft } from "../../src/data/trash.ts";
 

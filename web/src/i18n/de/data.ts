@@ -8,7 +8,7 @@ export const data: Translation["data"] = {
 
   "export.title": "Alles mitnehmen",
   "export.text":
-    "Ein ZIP mit allem, was über dich aufbewahrt wird; lesbar ohne Quipu und für jedes andere Quipu.",
+    "Ein ZIP mit allem, was über dich aufbewahrt wird; lesbar ohne Lukasa und für jedes andere Lukasa.",
   "export.counts":
     "Zurzeit: {memories, plural, one {# Erinnerung} other {# Erinnerungen}}, {sessions, plural, one {# Chat} other {# Chats}} mit {turns, plural, one {# Nachricht} other {# Nachrichten}}.",
   "export.holds.memories":
@@ -26,7 +26,7 @@ export const data: Translation["data"] = {
 
   "import.title": "Etwas hereinholen",
   "import.text":
-    "Ein Export von Quipu, oder Einträge als JSON-Zeilen. Zuerst siehst du, was daraus würde. Nichts kommt zweimal herein, und nichts kehrt zurück, was hier ausgelöscht oder vergessen wurde.",
+    "Ein Export von Lukasa, oder Einträge als JSON-Zeilen. Zuerst siehst du, was daraus würde. Nichts kommt zweimal herein, und nichts kehrt zurück, was hier ausgelöscht oder vergessen wurde.",
   "import.others":
     "Was ChatGPT, Claude, mem0 und andere exportiert haben, liest die Kommandozeile, die auch sagt, was das Lernen daraus kosten würde:",
   "import.choose": "Datei wählen",
@@ -91,7 +91,7 @@ export const data: Translation["data"] = {
   "verb.erase": "Ausgelöscht",
   "caller.human": "du",
   "caller.key": "eine App",
-  "caller.job": "Quipu selbst",
+  "caller.job": "Lukasa selbst",
 
   "erase.text":
     "Vergessen und Löschen lassen sich rückgängig machen. Auslöschen nicht: es entfernt sofort und überall, und hinterlässt eine unterschriebene Quittung, die sagt, wie viel ging, und nichts von dem, was es besagte.",
@@ -149,7 +149,7 @@ export const data: Translation["data"] = {
   "receipt.noJournal":
     "Es wird kein Löschjournal geführt: eine zurückgespielte Sicherung brächte es wieder",
   "receipt.more": "Was nicht entfernt werden konnte, und wie man das ohne Netz prüft",
-  "receipt.left": "Für Quipu unerreichbar:",
+  "receipt.left": "Für Lukasa unerreichbar:",
   "receipt.each":
     "{count, plural, one {Eines wurde ausgelöscht und hat seine Quittung:} other {# Dinge wurden ausgelöscht, jedes mit eigener Quittung:}}",
   "receipt.verify":

@@ -141,7 +141,7 @@ export const memory: Translation["memory"] = {
   "actor.app": "von einer Anwendung",
   "actor.key": "von einer Anwendung ({key})",
   "actor.extracted": "aus einem Chat gelernt",
-  "actor.job": "von Quipu selbst",
+  "actor.job": "von Lukasa selbst",
   "actor.import": "durch einen Import",
   "verb.save": "Gespeichert",
   "verb.change": "Geändert",

@@ -39,7 +39,7 @@ export const playground: Translation["playground"] = {
   asOf: "Damals wahr",
   "asOf.help": "Was in diesem Augenblick galt.",
   knownAt: "Damals bekannt",
-  "knownAt.help": "Was Quipu in diesem Augenblick wusste.",
+  "knownAt.help": "Was Lukasa in diesem Augenblick wusste.",
   more: "Weitere Einstellungen",
   window: "Das Fenster des Modells",
   "window.help": "In Tokens. Das Gedächtnis nimmt höchstens 15 % davon.",

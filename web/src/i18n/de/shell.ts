@@ -100,7 +100,7 @@ export const shell: Translation["shell"] = {
     "Ein Link meldet eine Person an, einmal, innerhalb einer Viertelstunde. Bitte um einen neuen.",
   "signIn.unknown": "Diesen Schlüssel gibt es nicht",
   "signIn.unknownText":
-    "Er ist vertippt, abgelaufen oder widerrufen. Schlüssel macht man mit „quipu key create“ oder in den Einstellungen.",
+    "Er ist vertippt, abgelaufen oder widerrufen. Schlüssel macht man mit „lukasa key create“ oder in den Einstellungen.",
 
   "typed.label": "Tippe „{word}“, um fortzufahren",
 

@@ -6,7 +6,7 @@ export const data = {
 
   "export.title": "Take everything with you",
   "export.text":
-    "One ZIP with all that is kept about you, readable without Quipu and readable by any other Quipu.",
+    "One ZIP with all that is kept about you, readable without Lukasa and readable by any other Lukasa.",
   "export.counts":
     "Now: {memories, plural, one {# memory} other {# memories}}, {sessions, plural, one {# chat} other {# chats}} with {turns, plural, one {# message} other {# messages}}.",
   "export.holds.memories": "every memory with all its versions, also forgotten ones and the trash",
@@ -23,7 +23,7 @@ export const data = {
 
   "import.title": "Bring something in",
   "import.text":
-    "An export of Quipu, or items as JSON lines. First you see what would become of it. Nothing comes in twice, and nothing comes back that was erased or forgotten here.",
+    "An export of Lukasa, or items as JSON lines. First you see what would become of it. Nothing comes in twice, and nothing comes back that was erased or forgotten here.",
   "import.others":
     "What ChatGPT, Claude, mem0 and others have exported is read by the command line, which also says what learning from it would cost:",
   "import.choose": "Choose a file",
@@ -86,7 +86,7 @@ export const data = {
   "verb.erase": "Erased",
   "caller.human": "you",
   "caller.key": "an app",
-  "caller.job": "Quipu itself",
+  "caller.job": "Lukasa itself",
 
   "erase.text":
     "Forgetting and deleting can be undone. Erasing cannot: it removes now and everywhere, and leaves a signed receipt that says how much went and nothing of what it said.",
@@ -142,7 +142,7 @@ export const data = {
   "receipt.journal": "In the erasure journal: a restored backup loses it again",
   "receipt.noJournal": "No erasure journal is kept: a restored backup would bring it back",
   "receipt.more": "What could not be removed, and how to check this offline",
-  "receipt.left": "Quipu cannot reach:",
+  "receipt.left": "Lukasa cannot reach:",
   "receipt.each":
     "{count, plural, one {One thing was erased, and has its receipt:} other {# things were erased, and each has its own receipt:}}",
   "receipt.verify":

@@ -138,7 +138,7 @@ export const memory = {
   "actor.app": "by an application",
   "actor.key": "by an application ({key})",
   "actor.extracted": "learned from a chat",
-  "actor.job": "by Quipu itself",
+  "actor.job": "by Lukasa itself",
   "actor.import": "by an import",
   "verb.save": "Saved",
   "verb.change": "Changed",

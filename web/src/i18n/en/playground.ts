@@ -37,7 +37,7 @@ export const playground = {
   asOf: "True then",
   "asOf.help": "What held at this moment.",
   knownAt: "Known then",
-  "knownAt.help": "What Quipu knew at this moment.",
+  "knownAt.help": "What Lukasa knew at this moment.",
   more: "More settings",
   window: "The model's window",
   "window.help": "In tokens. Memory takes at most 15 % of it.",

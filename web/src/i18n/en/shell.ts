@@ -98,7 +98,7 @@ export const shell = {
     "A link signs one person in once, within a quarter of an hour. Ask for another one.",
   "signIn.unknown": "No such key",
   "signIn.unknownText":
-    "It is mistyped, has ended or was revoked. Keys are made with “quipu key create”, or in the settings.",
+    "It is mistyped, has ended or was revoked. Keys are made with “lukasa key create”, or in the settings.",
 
   "typed.label": "Type “{word}” to go on",
 

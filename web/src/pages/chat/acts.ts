@@ -1,10 +1,11 @@
 /** What a person can do to a chat: give it another name, put it into the trash, and take it out again. */
-import type { SessionView, Written } from "@quipu/client";
+
 import { useQueryClient } from "@tanstack/react-query";
 import { useNavigate, useParams } from "@tanstack/react-router";
+import type { SessionView, Written } from "lukasa-client";
 import { useMemo } from "react";
 import { sentenceOf } from "../../app/problems.tsx";
-import { useQuipu } from "../../app/sign-in.tsx";
+import { useLukasa } from "../../app/sign-in.tsx";
 import { useAct } from "../../app/undo.tsx";
 import { dependentsOf } from "../../data/sources.ts";
 import { MEMORIES } from "../../data/store.ts";
@@ -17,7 +18,7 @@ const LIST = ["sessions"];
 const TOUCHED = [LIST, ["review"], ["portraits"], MEMORIES];
 
 export function useChatActs() {
-  const quipu = useQuipu();
+  const lukasa = useLukasa();
   const queries = useQueryClient();
   const act = useAct();
   const navigate = useNavigate();
@@ -36,7 +37,7 @@ export function useChatActs() {
         all.map((one) => (one.id === session.id ? { ...one, title } : one)),
       );
       try {
-        await quipu.sessions.edit(session.id, { title });
+        await lukasa.sessions.edit(session.id, { title });
         return true;
       } catch (error) {
         hide();
@@ -57,9 +58,9 @@ export function useChatActs() {
         show: () => show((all) => all.filter((one) => one.id !== session.id)),
         run: async () => {
           const source = { session_id: session.id };
-          const rests = await dependentsOf(quipu, queries, source).catch(() => undefined);
-          const { trashed_at } = await quipu.sessions.delete(session.id);
-          const page = await quipu.operations.list({ limit: 10 }).page();
+          const rests = await dependentsOf(lukasa, queries, source).catch(() => undefined);
+          const { trashed_at } = await lukasa.sessions.delete(session.id);
+          const page = await lukasa.operations.list({ limit: 10 }).page();
           const made = page.data.find((one) => one.verb === "delete" && one.at === trashed_at);
           return written(made?.id, rests?.reached);
         },
@@ -84,7 +85,7 @@ export function useChatActs() {
 
       async restore(session: SessionView, title: string) {
         try {
-          await quipu.sessions.restore(session.id);
+          await lukasa.sessions.restore(session.id);
           const action = { label: t("shell.undo.undo"), run: () => void trash(session, title) };
           showToast({ text: t("chat.restored"), about: title, action });
         } catch (error) {
@@ -93,7 +94,7 @@ export function useChatActs() {
         read();
       },
     };
-  }, [quipu, queries, act, navigate, open]);
+  }, [lukasa, queries, act, navigate, open]);
 }
 
 /** What went along, and what stays although its chat is gone: nobody is to believe otherwise. */

@@ -1,7 +1,8 @@
 /** What a chat looks like before anything was said in it, and the memory that it may be about. */
-import { type MemoryView, QuipuError } from "@quipu/client";
+
 import { Link, useNavigate, useParams } from "@tanstack/react-router";
 import { Ghost, MessagesSquare, PencilLine, X } from "lucide-react";
+import { LukasaError, type MemoryView } from "lukasa-client";
 import { useSignIn } from "../../app/sign-in.tsx";
 import type { Mode } from "../../data/gateway.ts";
 import { t } from "../../i18n/index.ts";
@@ -59,7 +60,7 @@ export function Beginning({
         {guide && admin && (
           <div className="flex flex-col gap-2 text-[0.8125rem] text-muted">
             <p className="text-center">{t("chat.noModel")}</p>
-            <Snippet code="quipu serve --upstream URL" />
+            <Snippet code="lukasa serve --upstream URL" />
           </div>
         )}
       </div>
@@ -79,7 +80,7 @@ export function About({
 }) {
   const navigate = useNavigate();
   const { session } = useParams({ strict: false });
-  const gone = error instanceof QuipuError && error.status === 404;
+  const gone = error instanceof LukasaError && error.status === 404;
   const leave = () =>
     session
       ? navigate({ to: "/chat/$session", params: { session }, search: {}, replace: true })

@@ -2,9 +2,10 @@
  * What a model did with memory while it answered: where it looked, for what and what it found; and what it
  * changed, in one muted line that opens what changed and takes it back.
  */
-import { QuipuError } from "@quipu/client";
+
 import { Link } from "@tanstack/react-router";
 import { Check, ChevronRight, CircleAlert, Search } from "lucide-react";
+import { LukasaError } from "lukasa-client";
 import { type ReactNode, useId, useState } from "react";
 import { useMemory } from "../../data/memories.ts";
 import { known, t } from "../../i18n/index.ts";
@@ -142,7 +143,7 @@ export function Row({ name, children }: { name: string; children: ReactNode }) {
 /** What a memory says: as it came, or asked for by its id. One that was erased says so. */
 export function MemoryWords({ id, words, link }: { id: string; words?: string; link?: boolean }) {
   const memory = useMemory(id);
-  const gone = memory.error instanceof QuipuError && memory.error.status === 404;
+  const gone = memory.error instanceof LukasaError && memory.error.status === 404;
   if (gone) return <span className="text-faint italic">{t("chat.erased")}</span>;
   const text = words ?? memory.data?.content ?? "…";
   if (!link) return <bdi>{text}</bdi>;

@@ -1,9 +1,10 @@
 /** One chat: what was said in it, what is being said now, and how to say something. */
-import { type MemoryView, QuipuError } from "@quipu/client";
+
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
+import { LukasaError, type MemoryView } from "lukasa-client";
 import { useCallback, useEffect, useMemo } from "react";
-import { useQuipu } from "../../app/sign-in.tsx";
+import { useLukasa } from "../../app/sign-in.tsx";
 import { GUIDE, type Message, type Mode } from "../../data/gateway.ts";
 import { ask, asSeen, enter, letGo, nameOf, useLiveRounds } from "./live.ts";
 import { joined, messagesOf, roundsOf, whole } from "./rounds.ts";
@@ -15,7 +16,7 @@ const LOOK_EVERY = 400;
 const LOOKS = 12;
 
 export function useConversation(session: string | null, mode: Mode) {
-  const quipu = useQuipu();
+  const lukasa = useLukasa();
   const queries = useQueryClient();
   const name = nameOf(session, mode);
   const live = useLiveRounds(name);
@@ -24,13 +25,13 @@ export function useConversation(session: string | null, mode: Mode) {
     enabled: session !== null,
     // A chat goes on with the words that were said in it, whatever they are about.
     queryFn: ({ signal }) =>
-      quipu.sessions.turns(session ?? "", { limit: 200, show_hidden: true }, { signal }).all(),
+      lukasa.sessions.turns(session ?? "", { limit: 200, show_hidden: true }, { signal }).all(),
   });
   const context = useQuery({
     queryKey: ["sessions", session, "context"],
     // A chat in which nothing was said was given nothing.
     enabled: session !== null && (turns.data?.length ?? 0) > 0,
-    queryFn: ({ signal }) => quipu.sessions.context(session ?? "", { signal }),
+    queryFn: ({ signal }) => lukasa.sessions.context(session ?? "", { signal }),
   });
   const kept = useMemo(
     () => roundsOf(turns.data ?? [], context.data?.retrievals),
@@ -40,9 +41,9 @@ export function useConversation(session: string | null, mode: Mode) {
   const window = useQuery({
     queryKey: ["sessions", session, "window"],
     enabled: session !== null && long,
-    queryFn: ({ signal }) => quipu.sessions.window(session ?? "", {}, { signal }),
+    queryFn: ({ signal }) => lukasa.sessions.window(session ?? "", {}, { signal }),
   });
-  useEffect(() => enter(quipu, name), [quipu, name]);
+  useEffect(() => enter(lukasa, name), [lukasa, name]);
   useEffect(() => letGo(name, whole(kept, live)), [name, kept, live]);
 
   // What was said is kept behind the answer's back; until it is, it is looked for.
@@ -69,7 +70,7 @@ export function useConversation(session: string | null, mode: Mode) {
     name,
     rounds,
     pending: session !== null && turns.isPending,
-    missing: turns.error instanceof QuipuError && turns.error.status === 404,
+    missing: turns.error instanceof LukasaError && turns.error.status === 404,
     // What is said is shown whether or not what was said can be read.
     error: live.length > 0 ? null : turns.error,
     refetch: turns.refetch,
@@ -82,11 +83,11 @@ export type Conversation = ReturnType<typeof useConversation>;
 
 /** The memory that a chat was opened from, as it stands. */
 export function useAbout(id: string | undefined) {
-  const quipu = useQuipu();
+  const lukasa = useLukasa();
   return useQuery({
     queryKey: ["memory", id, {}],
     enabled: id !== undefined,
-    queryFn: ({ signal }) => quipu.memories.get(id ?? "", { signal }),
+    queryFn: ({ signal }) => lukasa.memories.get(id ?? "", { signal }),
   });
 }
 
@@ -101,7 +102,7 @@ export function useSay(
   model: string | undefined,
   about: MemoryView | undefined,
 ) {
-  const quipu = useQuipu();
+  const lukasa = useLukasa();
   const queries = useQueryClient();
   const navigate = useNavigate();
   return useCallback(
@@ -121,13 +122,13 @@ export function useSay(
         chat = (rounds.length > 0 && incognito.get(mode)) || draw();
         incognito.set(mode, chat);
         const open = { id: chat, incognito: true };
-        await quipu.sessions.open(open, quickly).catch(() => undefined);
+        await lukasa.sessions.open(open, quickly).catch(() => undefined);
       } else if (mode === "on" && session === null) {
         chat = draw();
         name = chat;
-        await quipu.sessions.open({ id: chat }, quickly).catch(() => undefined);
+        await lukasa.sessions.open({ id: chat }, quickly).catch(() => undefined);
         void queries.invalidateQueries({ queryKey: ["sessions"], exact: true });
-        enter(quipu, name);
+        enter(lukasa, name);
         void navigate({
           to: "/chat/$session",
           params: { session: chat },
@@ -136,9 +137,9 @@ export function useSay(
         });
       }
       const after = Math.max(0, ...rounds.map((round) => round.turn ?? 0));
-      await ask(quipu, name, words, after, { model, messages, mode, session: chat });
+      await ask(lukasa, name, words, after, { model, messages, mode, session: chat });
     },
-    [quipu, queries, navigate, session, mode, rounds, cut, model, about],
+    [lukasa, queries, navigate, session, mode, rounds, cut, model, about],
   );
 }
 

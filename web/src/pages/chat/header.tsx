@@ -20,7 +20,7 @@ export function ChatHeader({
   showChats: () => void;
 }) {
   useEffect(() => {
-    document.title = `${title} · Quipu`;
+    document.title = `${title} · Lukasa`;
   }, [title]);
   return (
     <header className="flex h-14 shrink-0 items-center gap-2 px-4 sm:px-6">

@@ -2,7 +2,7 @@
  * The chats that are going on in this page. They are held here and not in a component, because an answer
  * goes on while its person looks at another page, and a new chat gets its address in the middle of one.
  */
-import type { Quipu } from "@quipu/client";
+import type { Lukasa } from "lukasa-client";
 import { useSyncExternalStore } from "react";
 import {
   type Ask,
@@ -36,9 +36,9 @@ const seen = new Map<string, Pick<Round, "key" | "state" | "calls" | "degraded">
 /** Whether the page is about to be told that something changed. */
 let told = false;
 let asked = 0;
-let current: { name: string; quipu: Quipu } | null = null;
+let current: { name: string; lukasa: Lukasa } | null = null;
 /** Chats that were left a moment ago. */
-const leaving = new Map<string, Quipu>();
+const leaving = new Map<string, Lukasa>();
 /** A page that changes its address stands for a moment at none; that is no leaving. */
 const GONE_AFTER = 400;
 
@@ -98,7 +98,7 @@ function change(name: string, key: string, next: (round: Round) => Round): void 
 
 /** Asks, after a turn with this number, and follows the answer to its end. */
 export async function ask(
-  quipu: Quipu,
+  lukasa: Lukasa,
   name: string,
   words: string,
   after: number,
@@ -129,7 +129,7 @@ export async function ask(
   Object.assign(chat, { rounds: [...rounds, begun], stop, session, dirty: session !== null });
   tell();
   try {
-    for await (const piece of converse(quipu, { ...how, signal: stop.signal })) {
+    for await (const piece of converse(lukasa, { ...how, signal: stop.signal })) {
       change(name, key, (round) => heard(round, piece));
     }
     change(name, key, (round) => ({ ...round, state: "done" }));
@@ -145,7 +145,7 @@ export async function ask(
     chat.stop = null;
     tell();
     // Its person may have gone on to another chat meanwhile.
-    if (current?.name !== name) leave(quipu, name);
+    if (current?.name !== name) leave(lukasa, name);
   }
 }
 
@@ -183,47 +183,47 @@ export function forgetChat(name: string): void {
   tell();
 }
 
-function close(quipu: Quipu, name: string): void {
+function close(lukasa: Lukasa, name: string): void {
   const chat = chats.get(name);
   if (!chat?.dirty || chat.stop || chat.session === null) return;
   chat.dirty = false;
-  beacon(quipu, chat.session);
+  beacon(lukasa, chat.session);
 }
 
 /** Ends a chat whether or not it is being answered. One of which nothing is kept ends everywhere. */
-function end(quipu: Quipu, name: string): void {
+function end(lukasa: Lukasa, name: string): void {
   const chat = chats.get(name);
   chat?.stop?.abort();
   if (chat) chat.stop = null;
-  close(quipu, name);
+  close(lukasa, name);
 }
 
 /** Closes a chat that was left, unless it is open again at once. */
-function leave(quipu: Quipu, name: string): void {
-  leaving.set(name, quipu);
+function leave(lukasa: Lukasa, name: string): void {
+  leaving.set(name, lukasa);
   setTimeout(() => settle(name), GONE_AFTER);
 }
 
 function settle(name: string): void {
-  const quipu = leaving.get(name);
+  const lukasa = leaving.get(name);
   leaving.delete(name);
-  if (quipu && current?.name !== name) close(quipu, name);
+  if (lukasa && current?.name !== name) close(lukasa, name);
 }
 
 /** Says which chat is open now. The one before is closed, if something was said in it. */
-export function enter(quipu: Quipu, name: string): void {
+export function enter(lukasa: Lukasa, name: string): void {
   const before = current;
-  current = { name, quipu };
+  current = { name, lukasa };
   if (!before || before.name === name) return;
   if (isIncognito(before.name)) {
-    end(before.quipu, before.name);
+    end(before.lukasa, before.name);
     forgetChat(before.name);
-  } else leave(before.quipu, before.name);
+  } else leave(before.lukasa, before.name);
 }
 
 addEventListener("pagehide", () => {
   for (const name of leaving.keys()) settle(name);
-  if (current) end(current.quipu, current.name);
+  if (current) end(current.lukasa, current.name);
 });
 
 function heard(round: Round, piece: Piece): Round {

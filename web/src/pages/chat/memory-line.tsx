@@ -3,11 +3,12 @@
  * what changed and says when it applies. What it says comes from the operation, so it is the same after
  * a reload, and also when it was taken back elsewhere.
  */
-import { type MemoryView, type OperationView, QuipuError } from "@quipu/client";
+
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { BookmarkCheck } from "lucide-react";
-import { useQuipu } from "../../app/sign-in.tsx";
+import { LukasaError, type MemoryView, type OperationView } from "lukasa-client";
+import { useLukasa } from "../../app/sign-in.tsx";
 import { useAct } from "../../app/undo.tsx";
 import { useHistory, useMemory } from "../../data/memories.ts";
 import { known, t } from "../../i18n/index.ts";
@@ -39,10 +40,10 @@ export function MemoryLine({ call }: { call: Call }) {
 }
 
 function Written({ call, operation }: { call: Call; operation: string }) {
-  const quipu = useQuipu();
+  const lukasa = useLukasa();
   const read = useQuery({
     queryKey: ["operations", operation],
-    queryFn: ({ signal }) => quipu.operations.get(operation, { signal }),
+    queryFn: ({ signal }) => lukasa.operations.get(operation, { signal }),
   });
   // What a model may not do by itself waits for a yes, whichever tool it called.
   const proposed = read.data?.verb === "propose";
@@ -50,7 +51,7 @@ function Written({ call, operation }: { call: Call; operation: string }) {
   const id = read.data?.memory_ids.at(proposed ? -1 : 0) ?? call.memories[0];
   const undone = Boolean(read.data?.undone_by);
   const key = `chat.done.${proposed ? "propose_memory" : call.name}`;
-  const gone = read.error instanceof QuipuError && read.error.status === 404;
+  const gone = read.error instanceof LukasaError && read.error.status === 404;
   if (gone || !id) {
     return <p className="text-[0.8125rem] text-faint italic">{t("chat.erased")}</p>;
   }
@@ -82,7 +83,7 @@ function Written({ call, operation }: { call: Call; operation: string }) {
 
 /** Says yes to a proposal where it was made; one that was meant as a change takes the old one's place. */
 function Agree({ id, replaces }: { id: string; replaces: boolean }) {
-  const quipu = useQuipu();
+  const lukasa = useLukasa();
   const act = useAct();
   const memory = useMemory(id).data;
   if (memory?.status !== "proposed") return null;
@@ -92,8 +93,8 @@ function Agree({ id, replaces }: { id: string; replaces: boolean }) {
       about: memory.content,
       run: () =>
         replaces
-          ? quipu.memories.resolve(id, { true: "against", sha256: memory.sha256 ?? "" })
-          : quipu.memories.confirm(id),
+          ? lukasa.memories.resolve(id, { true: "against", sha256: memory.sha256 ?? "" })
+          : lukasa.memories.confirm(id),
     });
   return (
     <Button look="quiet" small className="shrink-0" onClick={() => void agree()}>
@@ -132,7 +133,7 @@ function Words({
 }
 
 function TakeBack({ operation, words }: { operation: OperationView; words?: string }) {
-  const quipu = useQuipu();
+  const lukasa = useLukasa();
   const queries = useQueryClient();
   const act = useAct();
   const by = operation.undone_by;
@@ -147,7 +148,7 @@ function TakeBack({ operation, words }: { operation: OperationView; words?: stri
       say: t("shell.undo.undone"),
       about: words,
       show: show(operation.id),
-      run: () => quipu.operations.undo(operation.id),
+      run: () => lukasa.operations.undo(operation.id),
       after: settle,
     });
   const bringBack = () =>
@@ -155,7 +156,7 @@ function TakeBack({ operation, words }: { operation: OperationView; words?: stri
       say: t("chat.broughtBack"),
       about: words,
       show: show(null),
-      run: () => quipu.operations.undo(by ?? operation.id),
+      run: () => lukasa.operations.undo(by ?? operation.id),
       after: settle,
     });
   // What was shown before the server has answered names no operation of its own yet.

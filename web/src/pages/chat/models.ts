@@ -1,17 +1,17 @@
 /** Which models there are to talk to, and which one its person has chosen. */
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
-import { useQuipu } from "../../app/sign-in.tsx";
+import { useLukasa } from "../../app/sign-in.tsx";
 import { models } from "../../data/gateway.ts";
 
-const PLACE = "quipu.chat.model";
+const PLACE = "lukasa.chat.model";
 
 export function useModels() {
-  const quipu = useQuipu();
+  const lukasa = useLukasa();
   const [chosen, setChosen] = useState(remembered);
   const query = useQuery({
     queryKey: ["models"],
-    queryFn: ({ signal }) => models(quipu, signal),
+    queryFn: ({ signal }) => models(lukasa, signal),
     staleTime: 300_000,
   });
   const names = (query.data ?? []).map((model) => model.id);

@@ -3,7 +3,7 @@ import { useQueryClient } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { memo } from "react";
 import { ProblemCard, sentenceOf } from "../../app/problems.tsx";
-import { useQuipu, useSignIn } from "../../app/sign-in.tsx";
+import { useLukasa, useSignIn } from "../../app/sign-in.tsx";
 import { useDomains } from "../../data/domains.ts";
 import { t } from "../../i18n/index.ts";
 import { Button } from "../../ui/button.tsx";
@@ -130,7 +130,7 @@ function OpenDomain({
   /** Says the same once more. */
   again: (() => void) | undefined;
 }) {
-  const quipu = useQuipu();
+  const lukasa = useLukasa();
   const queries = useQueryClient();
   const { human } = useSignIn();
   const found = useDomains().data?.find((one) => one.name === name);
@@ -138,7 +138,7 @@ function OpenDomain({
   const domain = found ? domainWords(found).name : name;
   const open = async () => {
     try {
-      await quipu.domains.open(name);
+      await lukasa.domains.open(name);
       await queries.invalidateQueries({ queryKey: ["domains"] });
     } catch (error) {
       showToast({ text: sentenceOf(error), tone: "bad" });

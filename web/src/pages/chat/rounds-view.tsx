@@ -1,6 +1,7 @@
 /** The rounds of a chat, from top to bottom. It follows an answer unless its person has scrolled away. */
-import type { WindowView } from "@quipu/client";
+
 import { ArrowDown, FoldVertical } from "lucide-react";
+import type { WindowView } from "lukasa-client";
 import { useEffect, useLayoutEffect, useRef, useState } from "react";
 import { t } from "../../i18n/index.ts";
 import { Button } from "../../ui/button.tsx";

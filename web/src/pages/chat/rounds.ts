@@ -3,7 +3,7 @@
  * with memory meanwhile. Pure. What the server keeps and what is under way have the same shape, so that
  * a reload changes nothing.
  */
-import type { RetrievalView, TurnView } from "@quipu/client";
+import type { RetrievalView, TurnView } from "lukasa-client";
 import type { Message } from "../../data/gateway.ts";
 
 /** One call of a memory tool. */

@@ -1,8 +1,9 @@
 /** The chats by recency, with search, rename and delete. A column beside the chat, a drawer on phones. */
-import type { SessionView } from "@quipu/client";
+
 import { useQuery } from "@tanstack/react-query";
 import { Link, useNavigate } from "@tanstack/react-router";
 import { MoreHorizontal, Pencil, Plus, Search, Trash2 } from "lucide-react";
+import type { SessionView } from "lukasa-client";
 import {
   type KeyboardEvent,
   type RefObject,
@@ -12,7 +13,7 @@ import {
   useState,
 } from "react";
 import { usePreferences } from "../../app/preferences.ts";
-import { useQuipu } from "../../app/sign-in.tsx";
+import { useLukasa } from "../../app/sign-in.tsx";
 import { byAge } from "../../data/recency.ts";
 import { plain } from "../../data/select.ts";
 import { useSessions } from "../../data/sessions.ts";
@@ -134,7 +135,7 @@ export function Sidebar({
 
 /** What is listed: by age, or what a search has found. */
 function useGroups(text: string, open: string | null) {
-  const quipu = useQuipu();
+  const lukasa = useLukasa();
   const now = useNow();
   const { timeZone } = usePreferences();
   const sessions = useSessions();
@@ -142,7 +143,7 @@ function useGroups(text: string, open: string | null) {
   const found = useQuery({
     queryKey: ["sessions", "search", asked],
     enabled: asked.length > 1,
-    queryFn: ({ signal }) => quipu.sessions.search(asked, { limit: 30, signal }),
+    queryFn: ({ signal }) => lukasa.sessions.search(asked, { limit: 30, signal }),
   });
   const listed = (sessions.data ?? []).filter(
     (one) => !one.incognito && !one.trashed_at && (one.turns > 0 || one.id === open),

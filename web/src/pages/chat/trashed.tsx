@@ -1,6 +1,7 @@
 /** A chat that lies in the trash: what that means, and the way back. */
-import type { SessionView } from "@quipu/client";
+
 import { Trash2 } from "lucide-react";
+import type { SessionView } from "lukasa-client";
 import { useTitle } from "../../data/titles.ts";
 import { t } from "../../i18n/index.ts";
 import { Button } from "../../ui/button.tsx";

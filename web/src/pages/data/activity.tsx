@@ -1,11 +1,12 @@
 /** Everything that was ever written about this person, newest first, and the way back from each of it. */
-import type { MemoryView, OperationView } from "@quipu/client";
+
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { getRouteApi, Link, useNavigate } from "@tanstack/react-router";
+import type { MemoryView, OperationView } from "lukasa-client";
 import { useEffect, useRef, useState } from "react";
 import { ProblemCard } from "../../app/problems.tsx";
 import { useShortcuts } from "../../app/shortcuts.tsx";
-import { useQuipu } from "../../app/sign-in.tsx";
+import { useLukasa } from "../../app/sign-in.tsx";
 import { useAct } from "../../app/undo.tsx";
 import { useMemories } from "../../data/memories.ts";
 import { known, t } from "../../i18n/index.ts";
@@ -49,7 +50,7 @@ const SOURCES = new Set(["delete", "restore", "undo", "erase", "purge"]);
 const FINAL = new Set(["erase", "purge"]);
 
 export function Activity() {
-  const quipu = useQuipu();
+  const lukasa = useLukasa();
   const act = useAct();
   const navigate = useNavigate();
   const { verb, caller } = route.useSearch();
@@ -59,7 +60,7 @@ export function Activity() {
   const log = useInfiniteQuery({
     queryKey: ["operations", "log"],
     queryFn: ({ pageParam, signal }) =>
-      quipu.operations.list({ limit: PAGE, cursor: pageParam }, { signal }).page(),
+      lukasa.operations.list({ limit: PAGE, cursor: pageParam }, { signal }).page(),
     initialPageParam: undefined as string | undefined,
     getNextPageParam: (page) => page.next_cursor ?? undefined,
   });
@@ -74,7 +75,7 @@ export function Activity() {
 
   const undo = (one: OperationView | undefined) => {
     if (!one || !mayUndo(one)) return;
-    void act({ say: t("shell.undo.undone"), run: () => quipu.operations.undo(one.id) }).then(() =>
+    void act({ say: t("shell.undo.undone"), run: () => lukasa.operations.undo(one.id) }).then(() =>
       log.refetch(),
     );
   };

@@ -1,9 +1,10 @@
 /** Gone, now and everywhere: one memory or all of them, with what would go and a receipt afterwards. */
-import type { ErasurePreview, MemoryView } from "@quipu/client";
+
 import { useQuery } from "@tanstack/react-query";
+import type { ErasurePreview, MemoryView } from "lukasa-client";
 import { useMemo, useState } from "react";
 import { ProblemCard } from "../../app/problems.tsx";
-import { useQuipu, useSignIn, useSignInActs } from "../../app/sign-in.tsx";
+import { useLukasa, useSignIn, useSignInActs } from "../../app/sign-in.tsx";
 import { useMemories } from "../../data/memories.ts";
 import { byErasure, useReceipts } from "../../data/receipts.ts";
 import { newest, plain } from "../../data/select.ts";
@@ -94,7 +95,7 @@ function Preview({ preview, error }: { preview: ErasurePreview | undefined; erro
 }
 
 function EraseEverything() {
-  const quipu = useQuipu();
+  const lukasa = useLukasa();
   const signIn = useSignIn();
   const { gone } = useSignInActs();
   // The person themselves, and whoever looks after the users of this server.
@@ -103,14 +104,14 @@ function EraseEverything() {
   const [error, setError] = useState<unknown>();
   const preview = useQuery({
     queryKey: ["erasure", "user"],
-    queryFn: ({ signal }) => quipu.users.previewErasure(signIn.user, { signal }),
+    queryFn: ({ signal }) => lukasa.users.previewErasure(signIn.user, { signal }),
     enabled: asking,
     gcTime: 0,
   });
   const confirm = async () => {
     setError(undefined);
     try {
-      const { receipt } = await quipu.users.delete(signIn.user);
+      const { receipt } = await lukasa.users.delete(signIn.user);
       // This browser knows their name in one place of its own.
       setNeverAsk(signIn.user, false);
       gone(receipt);

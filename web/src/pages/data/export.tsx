@@ -4,7 +4,7 @@ import { Download } from "lucide-react";
 import { useRef, useState } from "react";
 import { ProblemCard } from "../../app/problems.tsx";
 import { useShortcuts } from "../../app/shortcuts.tsx";
-import { useQuipu } from "../../app/sign-in.tsx";
+import { useLukasa } from "../../app/sign-in.tsx";
 import { locale, t } from "../../i18n/index.ts";
 import { Button } from "../../ui/button.tsx";
 import { Card } from "../../ui/card.tsx";
@@ -19,8 +19,11 @@ interface Progress {
 }
 
 export function Export() {
-  const quipu = useQuipu();
-  const state = useQuery({ queryKey: ["state"], queryFn: ({ signal }) => quipu.state({ signal }) });
+  const lukasa = useLukasa();
+  const state = useQuery({
+    queryKey: ["state"],
+    queryFn: ({ signal }) => lukasa.state({ signal }),
+  });
   const [progress, setProgress] = useState<Progress>();
   const [saved, setSaved] = useState<{ name: string; bytes: number }>();
   const [error, setError] = useState<unknown>();
@@ -32,7 +35,7 @@ export function Export() {
     setSaved(undefined);
     setProgress({ bytes: 0, of: 0 });
     try {
-      const response = await quipu.open("/api/export", {});
+      const response = await lukasa.open("/api/export", {});
       const parts = await read(response, setProgress);
       const name = nameOf(response);
       const blob = new Blob(parts, { type: "application/zip" });
@@ -122,5 +125,5 @@ async function read(response: Response, tell: (progress: Progress) => void): Pro
 
 function nameOf(response: Response): string {
   const said = response.headers.get("content-disposition") ?? "";
-  return /filename="([\w.-]+)"/.exec(said)?.[1] ?? "quipu.zip";
+  return /filename="([\w.-]+)"/.exec(said)?.[1] ?? "lukasa.zip";
 }

@@ -1,11 +1,12 @@
 /** Taking in a file: first what would become of it, then the taking, and a way back from each. */
-import type { CountsView, ImportView } from "@quipu/client";
+
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { Upload } from "lucide-react";
+import type { CountsView, ImportView } from "lukasa-client";
 import { type DragEvent, useRef, useState } from "react";
 import { ProblemCard, sentenceOf } from "../../app/problems.tsx";
 import { useShortcuts } from "../../app/shortcuts.tsx";
-import { useQuipu, useSignIn } from "../../app/sign-in.tsx";
+import { useLukasa, useSignIn } from "../../app/sign-in.tsx";
 import { type Bringing, bring, bringingOf, tell } from "../../data/imports.ts";
 import { t } from "../../i18n/index.ts";
 import { Badge } from "../../ui/badge.tsx";
@@ -23,7 +24,7 @@ interface Looked {
 }
 
 export function Import() {
-  const quipu = useQuipu();
+  const lukasa = useLukasa();
   const { local, admin } = useSignIn();
   const queries = useQueryClient();
   const picker = useRef<HTMLInputElement>(null);
@@ -47,11 +48,11 @@ export function Import() {
     during(async () => {
       setLooked(undefined);
       const bringing = await bringingOf(file);
-      setLooked({ bringing, counts: await bring(quipu, bringing, true) });
+      setLooked({ bringing, counts: await bring(lukasa, bringing, true) });
     });
   const take = ({ bringing }: Looked) =>
     during(async () => {
-      const counts = await bring(quipu, bringing, false);
+      const counts = await bring(lukasa, bringing, false);
       setLooked(undefined);
       showToast({ text: t("data.import.taken"), about: tell(counts).join(", ") });
       await queries.invalidateQueries();
@@ -119,7 +120,7 @@ export function Import() {
         {(local || admin) && (
           <div className="flex flex-col gap-2 text-[0.8125rem] text-muted">
             <p>{t("data.import.others")}</p>
-            <Snippet code="quipu import chatgpt export.zip --dry-run" />
+            <Snippet code="lukasa import chatgpt export.zip --dry-run" />
           </div>
         )}
       </div>
@@ -141,15 +142,15 @@ function Counts({ counts }: { counts: CountsView }) {
 }
 
 function Imports() {
-  const quipu = useQuipu();
+  const lukasa = useLukasa();
   const queries = useQueryClient();
   const imports = useQuery({
     queryKey: ["operations", "imports"],
-    queryFn: ({ signal }) => quipu.imports.list({ signal }),
+    queryFn: ({ signal }) => lukasa.imports.list({ signal }),
   });
   const undo = async (one: ImportView) => {
     try {
-      const back = await quipu.imports.undo(one.id);
+      const back = await lukasa.imports.undo(one.id);
       showToast({
         text: t("data.import.undone"),
         about: back.kept > 0 ? t("data.import.kept", { count: back.kept }) : one.name,

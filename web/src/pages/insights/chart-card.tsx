@@ -123,5 +123,5 @@ export function Figure({
 }
 
 function download({ name, text }: { name: string; text: string }): void {
-  saveFile(`quipu-${name}.csv`, text, "text/csv;charset=utf-8");
+  saveFile(`lukasa-${name}.csv`, text, "text/csv;charset=utf-8");
 }

@@ -1,7 +1,8 @@
 /** What the server counts: one entry for every day, in UTC. */
-import type { InsightDay, InsightsView } from "@quipu/client";
+
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
-import { useQuipu } from "../../app/sign-in.tsx";
+import type { InsightDay, InsightsView } from "lukasa-client";
+import { useLukasa } from "../../app/sign-in.tsx";
 import type { Range } from "./search.ts";
 
 export type Day = InsightDay;
@@ -9,11 +10,11 @@ export type Figures = InsightsView;
 
 /** The figures of the last days. They follow every operation. */
 export function useFigures(days: Range) {
-  const quipu = useQuipu();
+  const lukasa = useLukasa();
   return useQuery({
     // What is under `stats` is read again when something was written.
     queryKey: ["stats", "insights", days],
-    queryFn: ({ signal }) => quipu.insights(days, { signal }),
+    queryFn: ({ signal }) => lukasa.insights(days, { signal }),
     placeholderData: keepPreviousData,
   });
 }

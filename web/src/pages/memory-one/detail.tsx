@@ -1,7 +1,8 @@
 /** All there is about one memory, in the panel beside the list and on a page of its own. */
-import { type MemoryView, QuipuError } from "@quipu/client";
+
 import { Link, useRouter } from "@tanstack/react-router";
 import { Eraser, FileSearch, MessageSquareText } from "lucide-react";
+import { LukasaError, type MemoryView } from "lukasa-client";
 import { type ReactNode, useEffect, useRef, useState } from "react";
 import { ProblemCard } from "../../app/problems.tsx";
 import { useSignIn } from "../../app/sign-in.tsx";
@@ -41,7 +42,7 @@ export function Detail({
   const memory = useMemory(id, then ?? {});
   // Kept while it is being erased, because afterwards there is nothing left to ask for.
   const [erasing, setErasing] = useState<MemoryView>();
-  const gone = memory.error instanceof QuipuError && memory.error.status === 404;
+  const gone = memory.error instanceof LukasaError && memory.error.status === 404;
   return (
     <>
       {gone && !erasing && (

@@ -1,8 +1,9 @@
 /** Erasing one memory: what would go with it is asked for first, and said. */
-import type { MemoryView } from "@quipu/client";
+
 import { useQuery } from "@tanstack/react-query";
+import type { MemoryView } from "lukasa-client";
 import { ProblemCard } from "../../app/problems.tsx";
-import { useQuipu } from "../../app/sign-in.tsx";
+import { useLukasa } from "../../app/sign-in.tsx";
 import { useMemoryActs } from "../../data/acts.ts";
 import { t } from "../../i18n/index.ts";
 import { EraseDialog } from "../../ui/erase-dialog.tsx";
@@ -16,11 +17,11 @@ export function EraseMemory({
   /** Told whether it was erased. */
   onClose: (erased: boolean) => void;
 }) {
-  const quipu = useQuipu();
+  const lukasa = useLukasa();
   const { erase } = useMemoryActs();
   const preview = useQuery({
     queryKey: ["erasure", memory.id],
-    queryFn: ({ signal }) => quipu.memories.previewErasure(memory.id, { signal }),
+    queryFn: ({ signal }) => lukasa.memories.previewErasure(memory.id, { signal }),
     gcTime: 0,
   });
   return (

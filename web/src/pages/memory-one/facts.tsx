@@ -1,6 +1,7 @@
 /** What a memory is besides its words, each in a line. */
-import type { MemoryView } from "@quipu/client";
+
 import { Link } from "@tanstack/react-router";
+import type { MemoryView } from "lukasa-client";
 import type { ReactNode } from "react";
 import { usePreferences } from "../../app/preferences.ts";
 import { t } from "../../i18n/index.ts";

@@ -1,6 +1,7 @@
 /** Everything that was done to a memory, from now back to its beginning, with what changed in its words. */
-import type { MemoryView, OperationView, UpdateMemory } from "@quipu/client";
+
 import { RotateCcw } from "lucide-react";
+import type { MemoryView, OperationView, UpdateMemory } from "lukasa-client";
 import { usePreferences } from "../../app/preferences.ts";
 import { ProblemCard } from "../../app/problems.tsx";
 import { useSignIn } from "../../app/sign-in.tsx";

@@ -1,7 +1,8 @@
 /** One memory on a page of its own: what it says, since when, and where it came from. */
-import type { MemoryView } from "@quipu/client";
+
 import { getRouteApi, Link, useNavigate } from "@tanstack/react-router";
 import { ArrowLeft } from "lucide-react";
+import type { MemoryView } from "lukasa-client";
 import { useCallback } from "react";
 import { useShortcuts } from "../../app/shortcuts.tsx";
 import { useMemory } from "../../data/memories.ts";

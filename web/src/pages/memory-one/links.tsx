@@ -1,7 +1,8 @@
 /** What a memory is linked to, and linking it to another. */
-import type { LinkView, MemoryView } from "@quipu/client";
+
 import { Link as RouterLink } from "@tanstack/react-router";
 import { Link2, X } from "lucide-react";
+import type { LinkView, MemoryView } from "lukasa-client";
 import { type KeyboardEvent, useMemo, useState } from "react";
 import { useLinkActs } from "../../data/history.ts";
 import { useLinks, useMemories } from "../../data/memories.ts";

@@ -1,6 +1,7 @@
 /** The memories by domain, side by side. Left and right go to the next column, up and down along it. */
-import type { MemoryView } from "@quipu/client";
+
 import { useVirtualizer } from "@tanstack/react-virtual";
+import type { MemoryView } from "lukasa-client";
 import {
   type KeyboardEvent,
   memo,

@@ -2,7 +2,7 @@
  * What can be done to a memory, once: the keys, the buttons of a row and the buttons of the panel all come
  * from this list. While somebody looks back in time only looking is left.
  */
-import type { MemoryView } from "@quipu/client";
+import type { MemoryView } from "lukasa-client";
 import { createContext, useContext, useMemo } from "react";
 import { useMemoryActs } from "../../data/acts.ts";
 import { t } from "../../i18n/index.ts";

@@ -1,5 +1,5 @@
 /** Edits a memory where it stands: its words, where it belongs, how binding it is, and its dates. */
-import type { MemoryView, UpdateMemory } from "@quipu/client";
+import type { MemoryView, UpdateMemory } from "lukasa-client";
 import { type FormEvent, type KeyboardEvent, useState } from "react";
 import { useMemoryActs } from "../../data/acts.ts";
 import { useDomains } from "../../data/domains.ts";

@@ -49,9 +49,9 @@ export function FirstVisit({ onAdd }: { onAdd: () => void }) {
       {signIn.local && (
         <div className="flex flex-col gap-2">
           <p className="text-[0.8125rem] text-muted">{t("memory.empty.shell")}</p>
-          <Snippet code={'quipu save "I only do index funds"'} />
+          <Snippet code={'lukasa save "I only do index funds"'} />
           <p className="text-[0.8125rem] text-muted">{t("memory.empty.connect")}</p>
-          <Snippet code="quipu connect" />
+          <Snippet code="lukasa connect" />
         </div>
       )}
     </EmptyState>

@@ -1,6 +1,7 @@
 /** The search box and the chips: what narrows the set, each also in the address. */
-import type { MemoryView } from "@quipu/client";
+
 import { ChevronDown, Search, Sparkles, X } from "lucide-react";
+import type { MemoryView } from "lukasa-client";
 import { type Ref, useContext, useMemo } from "react";
 import { count } from "../../data/select.ts";
 import { known, t } from "../../i18n/index.ts";

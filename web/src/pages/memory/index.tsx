@@ -1,7 +1,8 @@
 /** Everything that is known, as one filtered set with several views. */
-import type { MemoryView } from "@quipu/client";
+
 import { getRouteApi, useNavigate, useRouter } from "@tanstack/react-router";
 import { History, Plus } from "lucide-react";
+import type { MemoryView } from "lukasa-client";
 import { lazy, Suspense, useCallback, useDeferredValue, useEffect, useRef, useState } from "react";
 import { ProblemCard } from "../../app/problems.tsx";
 import { useShortcuts } from "../../app/shortcuts.tsx";

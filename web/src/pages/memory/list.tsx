@@ -2,8 +2,9 @@
  * Rows in groups, of which only those on the screen are drawn. The list and the timeline are both this:
  * one has categories or domains for groups, the other months.
  */
-import type { MemoryView } from "@quipu/client";
+
 import { defaultRangeExtractor, type Range, useVirtualizer } from "@tanstack/react-virtual";
+import type { MemoryView } from "lukasa-client";
 import { type ReactNode, useLayoutEffect, useMemo, useRef, useState } from "react";
 import { usePreferences } from "../../app/preferences.ts";
 import type { Group } from "../../data/select.ts";

@@ -1,10 +1,11 @@
 /** The memory as the files that a model and an editor see, to the byte: to read, copy and take along. */
-import type { VaultFile } from "@quipu/client";
+
 import { useQuery } from "@tanstack/react-query";
 import { Copy, Download, FileText } from "lucide-react";
+import type { VaultFile } from "lukasa-client";
 import { useLiveEvent } from "../../app/live.tsx";
 import { ProblemCard } from "../../app/problems.tsx";
-import { useQuipu } from "../../app/sign-in.tsx";
+import { useLukasa } from "../../app/sign-in.tsx";
 import { t } from "../../i18n/index.ts";
 import { Button } from "../../ui/button.tsx";
 import { classes } from "../../ui/classes.ts";
@@ -21,10 +22,10 @@ export function Markdown({
   file: string | undefined;
   onChoose: (path: string) => void;
 }) {
-  const quipu = useQuipu();
+  const lukasa = useLukasa();
   const vault = useQuery({
     queryKey: ["vault"],
-    queryFn: ({ signal }) => quipu.vault.get({ signal }),
+    queryFn: ({ signal }) => lukasa.vault.get({ signal }),
   });
   useLiveEvent(() => void vault.refetch());
   if (vault.error) {

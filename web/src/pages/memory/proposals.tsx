@@ -1,5 +1,5 @@
 /** What waits for a yes, before anything else: the words, why somebody thinks so, and three answers. */
-import type { MemoryView } from "@quipu/client";
+import type { MemoryView } from "lukasa-client";
 import { type KeyboardEvent, useState } from "react";
 import { useProposalActs } from "../../data/proposals.ts";
 import { sourceOf } from "../../data/select.ts";

@@ -1,5 +1,5 @@
 /** What can be done to a row with the pointer. Each is also a key, which its title names. */
-import type { MemoryView } from "@quipu/client";
+
 import {
   Check,
   EyeOff,
@@ -10,6 +10,7 @@ import {
   SquareCheck,
   Trash2,
 } from "lucide-react";
+import type { MemoryView } from "lukasa-client";
 import type { ReactNode } from "react";
 import { useDoing } from "./doing.ts";
 

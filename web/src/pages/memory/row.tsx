@@ -1,6 +1,7 @@
 /** One memory as a row: what it says, and what it is, in words and shapes. */
-import type { FoundMemory, MemoryView } from "@quipu/client";
+
 import { Check } from "lucide-react";
+import type { FoundMemory, MemoryView } from "lukasa-client";
 import { memo, type ReactNode, useLayoutEffect, useRef, useState } from "react";
 import { usePreferences } from "../../app/preferences.ts";
 import { sourceOf } from "../../data/select.ts";
@@ -122,7 +123,7 @@ export function Selected() {
   );
 }
 
-/** The line of time, with a knot for this memory. */
+/** The line of time, with a bead for this memory. */
 function Rail() {
   return (
     <span aria-hidden className="relative w-3 shrink-0 self-stretch">

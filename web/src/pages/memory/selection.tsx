@@ -1,6 +1,7 @@
 /** What can be done to the selected memories, all at once and undone all at once. */
-import type { MemoryView } from "@quipu/client";
+
 import { FolderInput, X } from "lucide-react";
+import type { MemoryView } from "lukasa-client";
 import { useDomains } from "../../data/domains.ts";
 import { useManyActs } from "../../data/many.ts";
 import { t } from "../../i18n/index.ts";

@@ -2,7 +2,7 @@
  * The one set that every view of the Memory page shows: which memories, how many there are behind each
  * tab, and in which groups. Ten thousand are sorted when they change and filtered with every letter.
  */
-import type { MemoryView } from "@quipu/client";
+import type { MemoryView } from "lukasa-client";
 import { useMemo } from "react";
 import { useMemories } from "../../data/memories.ts";
 import { type Then, usePast } from "../../data/past.ts";

@@ -1,6 +1,7 @@
 /** Two ways to look back: what was true on a day, and what was known on a day. */
-import type { MemoryView } from "@quipu/client";
+
 import { X } from "lucide-react";
+import type { MemoryView } from "lukasa-client";
 import { useEffect, useMemo, useState } from "react";
 import { usePreferences } from "../../app/preferences.ts";
 import type { Then } from "../../data/past.ts";

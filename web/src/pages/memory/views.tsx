@@ -1,5 +1,5 @@
 /** The set in the view that was asked for. */
-import type { MemoryView } from "@quipu/client";
+import type { MemoryView } from "lukasa-client";
 import { lazy, Suspense, useCallback, useContext, useMemo } from "react";
 import { usePreferences } from "../../app/preferences.ts";
 import { ProblemCard } from "../../app/problems.tsx";

@@ -1,5 +1,5 @@
 /** What the server names, in the person's own words. What we have no word for is shown as it was named. */
-import type { MemoryView } from "@quipu/client";
+import type { MemoryView } from "lukasa-client";
 import { createContext, useContext, useMemo } from "react";
 import { useDomains } from "../../data/domains.ts";
 import { known, t } from "../../i18n/index.ts";

@@ -1,8 +1,14 @@
 /** The server's answers to a message: the context, and what each arm made of it. */
-import { type ContextView, QuipuError, type RetrievalView, type SearchAnswer } from "@quipu/client";
+
 import { useQuery } from "@tanstack/react-query";
+import {
+  type ContextView,
+  LukasaError,
+  type RetrievalView,
+  type SearchAnswer,
+} from "lukasa-client";
 import { usePreferences } from "../../app/preferences.ts";
-import { useQuipu, useSignIn } from "../../app/sign-in.tsx";
+import { useLukasa, useSignIn } from "../../app/sign-in.tsx";
 import { command } from "../../data/curl.ts";
 import { retrieveBody, searchBody } from "./ask.ts";
 import type { Setting } from "./search.ts";
@@ -14,15 +20,15 @@ export interface Answers {
 
 /** Asks when there is a message, and again only when told to: every context that is given is noted. */
 export function useAnswers(query: string, setting: Setting, wanted = true) {
-  const quipu = useQuipu();
+  const lukasa = useLukasa();
   const timezone = useTimezone();
   const asked = retrieveBody(query, setting, timezone);
   const searched = searchBody(query, setting, timezone);
   return useQuery({
     queryKey: ["playground", asked, searched] as const,
     queryFn: async ({ signal }): Promise<Answers> => {
-      const context = await quipu.memories.retrieve(asked, { signal });
-      const found = await quipu.memories.search(searched, { signal });
+      const context = await lukasa.memories.retrieve(asked, { signal });
+      const found = await lukasa.memories.search(searched, { signal });
       return { context, found };
     },
     enabled: wanted && query !== "",
@@ -34,12 +40,12 @@ export function useAnswers(query: string, setting: Setting, wanted = true) {
 
 /** What the server kept of a retrieval. It is noted behind the answer, so it may take a moment. */
 export function useTrace(id: string, wanted: boolean) {
-  const quipu = useQuipu();
+  const lukasa = useLukasa();
   return useQuery({
     queryKey: ["playground", "trace", id],
-    queryFn: ({ signal }): Promise<RetrievalView> => quipu.retrieval(id, { signal }),
+    queryFn: ({ signal }): Promise<RetrievalView> => lukasa.retrieval(id, { signal }),
     enabled: wanted,
-    retry: (times, error) => error instanceof QuipuError && error.status === 404 && times < 4,
+    retry: (times, error) => error instanceof LukasaError && error.status === 404 && times < 4,
     retryDelay: 400,
     staleTime: Number.POSITIVE_INFINITY,
   });

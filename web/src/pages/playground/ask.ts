@@ -2,7 +2,7 @@
  * What is asked of the server and what its answers mean, without a page around it: the two requests,
  * and how each memory moved from arm to arm. Pure.
  */
-import type { ContextView, Retrieve, SearchAnswer, SearchRequest } from "@quipu/client";
+import type { ContextView, Retrieve, SearchAnswer, SearchRequest } from "lukasa-client";
 import type { Setting } from "./search.ts";
 
 /** As many as a message that looks back calls for. */

@@ -1,5 +1,5 @@
 /** Two settings next to each other, in numbers, and the lines that only one of them gave. */
-import type { ContextView } from "@quipu/client";
+import type { ContextView } from "lukasa-client";
 import { t } from "../../i18n/index.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { Card } from "../../ui/card.tsx";

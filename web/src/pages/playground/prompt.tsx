@@ -1,6 +1,7 @@
 /** What goes into the prompt: how the budget was spent, and the very bytes. */
-import type { ContextView } from "@quipu/client";
+
 import { Check, Copy } from "lucide-react";
+import type { ContextView } from "lukasa-client";
 import { useState } from "react";
 import { t } from "../../i18n/index.ts";
 import { Badge } from "../../ui/badge.tsx";

@@ -1,5 +1,5 @@
-/** An answer that was right, as a test that it stays right: a file that `quipu eval run` reads. Pure. */
-import type { ContextView, SearchAnswer } from "@quipu/client";
+/** An answer that was right, as a test that it stays right: a file that `lukasa eval run` reads. Pure. */
+import type { ContextView, SearchAnswer } from "lukasa-client";
 import { outcomesOf } from "./ask.ts";
 import type { Setting } from "./search.ts";
 
@@ -61,7 +61,7 @@ export function recallTest(
   ];
   const lines = said.flatMap(([key, value]) => (value === undefined ? [] : [`${key} = ${value}`]));
   return [
-    `# What recall must find. Run it with: quipu eval run ${FILE}`,
+    `# What recall must find. Run it with: lukasa eval run ${FILE}`,
     "[[case]]",
     ...lines,
     "",

@@ -1,9 +1,10 @@
 /** Answering cards: taken off the deck at once, sent, said, and put back by undo or by a refusal. */
-import type { ReviewItem, Written } from "@quipu/client";
+
 import { useQueryClient } from "@tanstack/react-query";
+import type { ReviewItem, Written } from "lukasa-client";
 import { useRef, useState } from "react";
 import { useLiveEvent } from "../../app/live.tsx";
-import { useQuipu } from "../../app/sign-in.tsx";
+import { useLukasa } from "../../app/sign-in.tsx";
 import { useAct, useUndoLatest } from "../../app/undo.tsx";
 import { t } from "../../i18n/index.ts";
 import type { Consent } from "./consent.ts";
@@ -21,7 +22,7 @@ function question(card: Card): string {
 }
 
 export function useDeck(consent: Consent) {
-  const quipu = useQuipu();
+  const lukasa = useLukasa();
   const queries = useQueryClient();
   const act = useAct();
   const undoLatest = useUndoLatest();
@@ -77,7 +78,7 @@ export function useDeck(consent: Consent) {
     decided,
     keep: (card: Card) => {
       if (card.kind !== "consent" && card.kind !== "contradiction") {
-        void send(card, "kept", () => quipu.review.answer(card.item.yes));
+        void send(card, "kept", () => lukasa.review.answer(card.item.yes));
       }
     },
     forget: (card: Card) => {
@@ -85,7 +86,7 @@ export function useDeck(consent: Consent) {
         consent.never();
         decide(card, "never");
       } else if (card.kind !== "contradiction") {
-        void send(card, "forgotten", () => quipu.review.answer(card.item.no));
+        void send(card, "forgotten", () => lukasa.review.answer(card.item.no));
       }
     },
     skip: (card: Card) => {
@@ -96,9 +97,9 @@ export function useDeck(consent: Consent) {
       if (card.kind === "consent") return;
       const { id, sha256 } = card.item.memory;
       const run = sha256
-        ? () => quipu.memories.confirm(id, { sha256, edits: { content: words } })
+        ? () => lukasa.memories.confirm(id, { sha256, edits: { content: words } })
         : () =>
-            quipu.memories.update(id, {
+            lukasa.memories.update(id, {
               content: words,
               // What was said once may have changed; what was misheard was never so.
               mode: card.kind === "doubt" ? "change" : "correction",
@@ -108,8 +109,8 @@ export function useDeck(consent: Consent) {
     choose: (card: Card, side: 1 | 2) => {
       if (card.kind !== "contradiction") return;
       const { yes, no, against } = card.item;
-      if (side === 1) void send(card, "kept", () => quipu.review.answer(yes));
-      else void send(card, "corrected", () => quipu.review.answer(no), against?.content);
+      if (side === 1) void send(card, "kept", () => lukasa.review.answer(yes));
+      else void send(card, "corrected", () => lukasa.review.answer(no), against?.content);
     },
     open: (name: string, open: boolean) => consent.open(name, open),
     /** Takes the latest decision back; before the first, whatever was done last elsewhere. */
@@ -126,7 +127,7 @@ export function useDeck(consent: Consent) {
       if (decision.operation) {
         const done = await act({
           say: t("shell.undo.undone"),
-          run: () => quipu.operations.undo(decision.operation ?? ""),
+          run: () => lukasa.operations.undo(decision.operation ?? ""),
         });
         if (!done) return;
       }

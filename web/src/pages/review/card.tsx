@@ -1,6 +1,7 @@
 /** One card: the question, what it is about, and what speaks for it. */
-import type { MemoryView } from "@quipu/client";
+
 import { Link } from "@tanstack/react-router";
+import type { MemoryView } from "lukasa-client";
 import { type KeyboardEvent, useState } from "react";
 import { usePreferences } from "../../app/preferences.ts";
 import { t } from "../../i18n/index.ts";

@@ -1,9 +1,10 @@
 /** Areas of a life that stay shut until their person opens them, and when to ask about them. */
-import type { DomainView } from "@quipu/client";
+
 import { useQueryClient } from "@tanstack/react-query";
+import type { DomainView } from "lukasa-client";
 import { useMemo, useState } from "react";
 import { sentenceOf } from "../../app/problems.tsx";
-import { useQuipu, useSignIn } from "../../app/sign-in.tsx";
+import { useLukasa, useSignIn } from "../../app/sign-in.tsx";
 import { useDomains } from "../../data/domains.ts";
 import { usePasses } from "../../data/sources.ts";
 import { t } from "../../i18n/index.ts";
@@ -22,7 +23,7 @@ export interface Consent {
  * person has said never to; and always if that is what they came for.
  */
 export function useConsent(wanted: boolean): Consent {
-  const quipu = useQuipu();
+  const lukasa = useLukasa();
   const { user } = useSignIn();
   const queries = useQueryClient();
   const domains = useDomains();
@@ -52,7 +53,7 @@ export function useConsent(wanted: boolean): Consent {
     setTouched((all) => [...new Set([...all, name])]);
     draw({ ...before, opted_in_at: wish ? new Date().toISOString() : null });
     try {
-      draw(await (wish ? quipu.domains.open(name) : quipu.domains.shut(name)));
+      draw(await (wish ? lukasa.domains.open(name) : lukasa.domains.shut(name)));
       showToast({
         text: t(wish ? "review.consent.opened" : "review.consent.shut"),
         about: domainWords(before).name,

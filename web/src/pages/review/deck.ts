@@ -2,7 +2,7 @@
  * The deck of the Review page: which card lies on top, and what was decided. Pure. The server's list is
  * the deck; what was decided here is taken out of it at once, and comes back when it is undone.
  */
-import type { DomainView, ReviewItem } from "@quipu/client";
+import type { DomainView, ReviewItem } from "lukasa-client";
 
 export const KINDS = ["proposal", "contradiction", "doubt", "guess", "learned", "consent"] as const;
 export type Kind = (typeof KINDS)[number];

@@ -1,7 +1,8 @@
 /** The end of the deck: what came of it, and each answer once more with its undo. */
-import type { DomainView } from "@quipu/client";
+
 import { Link } from "@tanstack/react-router";
 import { Undo2 } from "lucide-react";
+import type { DomainView } from "lukasa-client";
 import { useEffect, useRef } from "react";
 import { useShortcuts } from "../../app/shortcuts.tsx";
 import { locale, t } from "../../i18n/index.ts";

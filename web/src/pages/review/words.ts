@@ -1,5 +1,5 @@
 /** What a shut area of a life is, in plain words. */
-import type { DomainView } from "@quipu/client";
+import type { DomainView } from "lukasa-client";
 import { known, t } from "../../i18n/index.ts";
 
 export function domainWords(domain: DomainView): { name: string; text: string } {
@@ -11,7 +11,7 @@ export function domainWords(domain: DomainView): { name: string; text: string } 
   };
 }
 
-const NEVER = "quipu.neverAsk";
+const NEVER = "lukasa.neverAsk";
 
 /** Whether this person has said, in this browser, never to be asked about shut areas. */
 export function neverAsk(user: string): boolean {

@@ -1,11 +1,12 @@
 /** Who may come in: each app's key, what it may do, when it was last here, and showing it the door. */
-import type { IssuedView, KeyView } from "@quipu/client";
+
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { KeyRound, Plus } from "lucide-react";
+import type { IssuedView, KeyView } from "lukasa-client";
 import { useState } from "react";
 import { ProblemCard, sentenceOf } from "../../app/problems.tsx";
 import { useShortcuts } from "../../app/shortcuts.tsx";
-import { useQuipu, useSignIn } from "../../app/sign-in.tsx";
+import { useLukasa, useSignIn } from "../../app/sign-in.tsx";
 import { command } from "../../data/curl.ts";
 import { known, t } from "../../i18n/index.ts";
 import { Badge } from "../../ui/badge.tsx";
@@ -22,7 +23,7 @@ import { TypedConfirm } from "../../ui/typed-confirm.tsx";
 import { MakeKey } from "./make-key.tsx";
 
 export function Apps() {
-  const quipu = useQuipu();
+  const lukasa = useLukasa();
   const signIn = useSignIn();
   const queries = useQueryClient();
   const [making, setMaking] = useState(false);
@@ -30,14 +31,14 @@ export function Apps() {
   const [leaving, setLeaving] = useState<KeyView>();
   const keys = useQuery({
     queryKey: ["keys"],
-    queryFn: ({ signal }) => quipu.keys.list({ signal }),
+    queryFn: ({ signal }) => lukasa.keys.list({ signal }),
   });
   useShortcuts(t("settings.tab.apps"), [
     { keys: "n", label: t("settings.keys.make"), run: () => setMaking(true) },
   ]);
   const revoke = async (key: KeyView) => {
     try {
-      await quipu.keys.revoke(key.id);
+      await lukasa.keys.revoke(key.id);
       setLeaving(undefined);
       showToast({ text: t("settings.keys.revoked"), about: key.name });
     } catch (error) {

@@ -1,7 +1,7 @@
 /** What a webhook was told of: what arrived, what waits, what was given up, and sending it again. */
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { ProblemCard, sentenceOf } from "../../app/problems.tsx";
-import { useQuipu } from "../../app/sign-in.tsx";
+import { useLukasa } from "../../app/sign-in.tsx";
 import { known, t } from "../../i18n/index.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { Button } from "../../ui/button.tsx";
@@ -14,17 +14,17 @@ const TONES = { delivered: "good", waiting: "warn", dead: "bad" } as const;
 const DAY = 86_400_000;
 
 export function Deliveries({ webhook }: { webhook: string }) {
-  const quipu = useQuipu();
+  const lukasa = useLukasa();
   const queries = useQueryClient();
   const key = ["deliveries", webhook];
   const deliveries = useQuery({
     queryKey: key,
-    queryFn: ({ signal }) => quipu.webhooks.deliveries(webhook, { limit: 50 }, { signal }),
+    queryFn: ({ signal }) => lukasa.webhooks.deliveries(webhook, { limit: 50 }, { signal }),
     refetchInterval: 5_000,
   });
   const replay = async (body: { delivery?: string; since?: string }) => {
     try {
-      await quipu.webhooks.replay(webhook, body);
+      await lukasa.webhooks.replay(webhook, body);
       showToast({ text: t("settings.webhooks.replayed") });
     } catch (error) {
       showToast({ text: sentenceOf(error), tone: "bad" });

@@ -1,10 +1,11 @@
 /** The areas of a life: which are open, and what may happen in each without asking. */
-import type { DomainView } from "@quipu/client";
+
 import { useQueryClient } from "@tanstack/react-query";
 import { Plus } from "lucide-react";
+import type { DomainView } from "lukasa-client";
 import { type FormEvent, useState } from "react";
 import { ProblemCard, sentenceOf } from "../../app/problems.tsx";
-import { useQuipu, useSignIn } from "../../app/sign-in.tsx";
+import { useLukasa, useSignIn } from "../../app/sign-in.tsx";
 import { useDomains } from "../../data/domains.ts";
 import { usePolicy, useSayPolicy } from "../../data/policy.ts";
 import { known, t } from "../../i18n/index.ts";
@@ -60,7 +61,7 @@ export function domainName(domain: DomainView): string {
 }
 
 function Domain({ domain }: { domain: DomainView }) {
-  const quipu = useQuipu();
+  const lukasa = useLukasa();
   const signIn = useSignIn();
   const queries = useQueryClient();
   const policy = usePolicy();
@@ -77,7 +78,7 @@ function Domain({ domain }: { domain: DomainView }) {
       );
     put({ ...domain, opted_in_at: wanted ? new Date().toISOString() : null });
     try {
-      put(await quipu.domains[wanted ? "open" : "shut"](domain.name));
+      put(await lukasa.domains[wanted ? "open" : "shut"](domain.name));
     } catch (error) {
       put(domain);
       showToast({ text: sentenceOf(error), tone: "bad" });
@@ -156,7 +157,7 @@ function AddDomain({
   open: boolean;
   onOpenChange: (open: boolean) => void;
 }) {
-  const quipu = useQuipu();
+  const lukasa = useLukasa();
   const queries = useQueryClient();
   const [title, setTitle] = useState("");
   const [guarded, setGuarded] = useState(false);
@@ -171,7 +172,7 @@ function AddDomain({
   const submit = async (event: FormEvent) => {
     event.preventDefault();
     try {
-      await quipu.domains.put(name, {
+      await lukasa.domains.put(name, {
         display_name: title.trim(),
         sensitive: guarded,
         requires_opt_in: guarded,

@@ -1,10 +1,11 @@
 /** What waits to be done in the background, and what was given up and can be tried again. */
-import type { JobView } from "@quipu/client";
+
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
+import type { JobView } from "lukasa-client";
 import { useState } from "react";
 import { ProblemCard, sentenceOf } from "../../app/problems.tsx";
-import { useQuipu, useSignIn } from "../../app/sign-in.tsx";
+import { useLukasa, useSignIn } from "../../app/sign-in.tsx";
 import { useSessions } from "../../data/sessions.ts";
 import { useTitle } from "../../data/titles.ts";
 import { known, t } from "../../i18n/index.ts";
@@ -19,19 +20,19 @@ const OFTEN = 5_000;
 const TONES = { dead: "bad", running: "accent", waiting: "plain" } as const;
 
 export function Jobs() {
-  const quipu = useQuipu();
+  const lukasa = useLukasa();
   const signIn = useSignIn();
   const queries = useQueryClient();
   const [busy, setBusy] = useState(false);
   const jobs = useQuery({
     queryKey: ["jobs"],
-    queryFn: ({ signal }) => quipu.learning.jobs({ signal }),
+    queryFn: ({ signal }) => lukasa.learning.jobs({ signal }),
     refetchInterval: OFTEN,
   });
   const retry = async (some: readonly JobView[]) => {
     setBusy(true);
     try {
-      for (const job of some) await quipu.learning.retry(job.id);
+      for (const job of some) await lukasa.learning.retry(job.id);
       showToast({ text: t("settings.jobs.retried", { count: some.length }) });
     } catch (error) {
       showToast({ text: sentenceOf(error), tone: "bad" });
@@ -72,7 +73,7 @@ export function Jobs() {
       </ul>
       {signIn.admin && (
         <p className="border-t px-4 py-3 text-[0.8125rem] text-muted">
-          {t("settings.jobs.everybody")} <code className="font-mono">quipu doctor --fix</code>
+          {t("settings.jobs.everybody")} <code className="font-mono">lukasa doctor --fix</code>
         </p>
       )}
     </Card>

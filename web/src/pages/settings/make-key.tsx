@@ -1,9 +1,10 @@
 /** Making a key: whose memory it is for, what it may do, how far its words are trusted, how long it lasts. */
-import type { IssuedView } from "@quipu/client";
+
 import { useQueryClient } from "@tanstack/react-query";
+import type { IssuedView } from "lukasa-client";
 import { type FormEvent, useId, useState } from "react";
 import { ProblemCard } from "../../app/problems.tsx";
-import { useQuipu } from "../../app/sign-in.tsx";
+import { useLukasa } from "../../app/sign-in.tsx";
 import { t } from "../../i18n/index.ts";
 import { Button } from "../../ui/button.tsx";
 import { Checkbox } from "../../ui/checkbox.tsx";
@@ -27,7 +28,7 @@ export function MakeKey({
   onOpenChange: (open: boolean) => void;
   onMade: (made: IssuedView) => void;
 }) {
-  const quipu = useQuipu();
+  const lukasa = useLukasa();
   const queries = useQueryClient();
   const form = useId();
   const [name, setName] = useState("");
@@ -42,7 +43,7 @@ export function MakeKey({
     setBusy(true);
     setError(undefined);
     try {
-      const made = await quipu.keys.create({
+      const made = await lukasa.keys.create({
         name: name.trim(),
         user: user.trim() || undefined,
         permissions: [...may],

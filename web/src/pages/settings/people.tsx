@@ -1,9 +1,10 @@
 /** Whom the server remembers something about, and letting them see it themselves. */
-import type { SignInLink, UserView } from "@quipu/client";
+
 import { useInfiniteQuery, useQueryClient } from "@tanstack/react-query";
+import type { SignInLink, UserView } from "lukasa-client";
 import { type FormEvent, useState } from "react";
 import { ProblemCard, sentenceOf } from "../../app/problems.tsx";
-import { useQuipu, useSignIn, useSignInActs } from "../../app/sign-in.tsx";
+import { useLukasa, useSignIn, useSignInActs } from "../../app/sign-in.tsx";
 import { t } from "../../i18n/index.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { Button } from "../../ui/button.tsx";
@@ -16,7 +17,7 @@ import { Time } from "../../ui/time.tsx";
 import { showToast } from "../../ui/toast.tsx";
 
 export function People() {
-  const quipu = useQuipu();
+  const lukasa = useLukasa();
   const signIn = useSignIn();
   const queries = useQueryClient();
   const { lookAt } = useSignInActs();
@@ -25,7 +26,7 @@ export function People() {
   const users = useInfiniteQuery({
     queryKey: ["users"],
     queryFn: ({ pageParam, signal }) =>
-      quipu.users.list({ limit: 50, cursor: pageParam }, { signal }).page(),
+      lukasa.users.list({ limit: 50, cursor: pageParam }, { signal }).page(),
     initialPageParam: undefined as string | undefined,
     getNextPageParam: (page) => page.next_cursor ?? undefined,
   });
@@ -33,7 +34,7 @@ export function People() {
   const add = async (event: FormEvent) => {
     event.preventDefault();
     try {
-      await quipu.users.create({ user: name.trim() });
+      await lukasa.users.create({ user: name.trim() });
       showToast({ text: t("settings.people.added"), about: name.trim() });
       setName("");
       await queries.invalidateQueries({ queryKey: ["users"] });
@@ -89,7 +90,7 @@ export function People() {
               {!signIn.local && (
                 <Button
                   small
-                  onClick={() => void quipu.signIn.link(one.user).then(setLink, failed)}
+                  onClick={() => void lukasa.signIn.link(one.user).then(setLink, failed)}
                 >
                   {t("settings.people.link")}
                 </Button>

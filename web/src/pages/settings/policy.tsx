@@ -1,7 +1,7 @@
 /** What may happen without asking, in plain words: a preset, and what differs from it. */
 import { Radio } from "@base-ui/react/radio";
 import { RadioGroup } from "@base-ui/react/radio-group";
-import type { PolicyPatch } from "@quipu/client";
+import type { PolicyPatch } from "lukasa-client";
 import type { ReactNode } from "react";
 import { ProblemCard } from "../../app/problems.tsx";
 import { type InForce, usePolicy, useSayPolicy } from "../../data/policy.ts";

@@ -5,13 +5,13 @@ import { t } from "../../i18n/index.ts";
 import { Card } from "../../ui/card.tsx";
 import { Snippet } from "../../ui/snippet.tsx";
 
-/** What `quipu connect` takes for granted. */
+/** What `lukasa connect` takes for granted. */
 const USUAL = ["http://127.0.0.1:7777", "http://localhost:7777"];
 
 function command(user: string, local: boolean): string {
-  const words = ["quipu connect"];
+  const words = ["lukasa connect"];
   if (!USUAL.includes(location.origin)) words.push(`--url ${location.origin}`);
-  if (!local) words.push('--key "$QUIPU_KEY"');
+  if (!local) words.push('--key "$LUKASA_KEY"');
   if (!(local && user === "me")) words.push(`--user ${quoted(user)}`);
   return words.join(" ");
 }
@@ -19,8 +19,8 @@ function command(user: string, local: boolean): string {
 export function WaysIn() {
   const { user, local } = useSignIn();
   const headers = {
-    ...(!local && { Authorization: "Bearer qp_live_…" }),
-    ...(!(local && user === "me") && { "X-Quipu-User": user }),
+    ...(!local && { Authorization: "Bearer lk_live_…" }),
+    ...(!(local && user === "me") && { "X-Lukasa-User": user }),
   };
   const server = {
     url: `${location.origin}/mcp`,
@@ -32,7 +32,7 @@ export function WaysIn() {
         <p className="text-muted">{t("settings.ways.machine")}</p>
         <Snippet code={command(user, local)} />
         <p className="text-muted">{t("settings.ways.address")}</p>
-        <Snippet code={JSON.stringify({ mcpServers: { quipu: server } }, null, 2)} />
+        <Snippet code={JSON.stringify({ mcpServers: { lukasa: server } }, null, 2)} />
       </div>
     </Card>
   );

@@ -1,10 +1,11 @@
 /** Addresses that are told of what is written: ids and verbs, never words. */
-import type { CreatedWebhook, WebhookView } from "@quipu/client";
+
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { Webhook } from "lucide-react";
+import type { CreatedWebhook, WebhookView } from "lukasa-client";
 import { type FormEvent, useState } from "react";
 import { ProblemCard, sentenceOf } from "../../app/problems.tsx";
-import { useQuipu } from "../../app/sign-in.tsx";
+import { useLukasa } from "../../app/sign-in.tsx";
 import { t } from "../../i18n/index.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { Button } from "../../ui/button.tsx";
@@ -22,20 +23,20 @@ import { Deliveries } from "./deliveries.tsx";
 const KEY = ["webhooks"];
 
 export function Webhooks() {
-  const quipu = useQuipu();
+  const lukasa = useLukasa();
   const queries = useQueryClient();
   const [url, setUrl] = useState("");
   const [made, setMade] = useState<CreatedWebhook>();
   const [error, setError] = useState<unknown>();
   const webhooks = useQuery({
     queryKey: KEY,
-    queryFn: ({ signal }) => quipu.webhooks.list({ signal }),
+    queryFn: ({ signal }) => lukasa.webhooks.list({ signal }),
   });
   const add = async (event: FormEvent) => {
     event.preventDefault();
     setError(undefined);
     try {
-      setMade(await quipu.webhooks.create({ url: url.trim() }));
+      setMade(await lukasa.webhooks.create({ url: url.trim() }));
       setUrl("");
       await queries.invalidateQueries({ queryKey: KEY });
     } catch (refused) {
@@ -52,7 +53,7 @@ export function Webhooks() {
           <Input
             type="url"
             aria-label={t("settings.webhooks.url")}
-            placeholder="https://example.com/quipu"
+            placeholder="https://example.com/lukasa"
             value={url}
             onChange={(event) => setUrl(event.target.value)}
           />
@@ -98,7 +99,7 @@ export function Webhooks() {
 }
 
 function WebhookRow({ webhook }: { webhook: WebhookView }) {
-  const quipu = useQuipu();
+  const lukasa = useLukasa();
   const queries = useQueryClient();
   const [shown, setShown] = useState(false);
   const [leaving, setLeaving] = useState(false);
@@ -115,7 +116,7 @@ function WebhookRow({ webhook }: { webhook: WebhookView }) {
   const test = async () => {
     setBusy(true);
     await during(async () => {
-      const how = await quipu.webhooks.test(id);
+      const how = await lukasa.webhooks.test(id);
       showToast({
         text: t(how.delivered ? "settings.webhooks.arrived" : "settings.webhooks.lost"),
         about: how.error ?? (how.status ? String(how.status) : undefined),
@@ -139,7 +140,7 @@ function WebhookRow({ webhook }: { webhook: WebhookView }) {
           (webhook.verbs.length > 0 ? webhook.verbs.join(", ") : t("settings.webhooks.all"))
         }
         checked={webhook.enabled}
-        onChange={(enabled) => void during(() => quipu.webhooks.edit(id, { enabled }))}
+        onChange={(enabled) => void during(() => lukasa.webhooks.edit(id, { enabled }))}
       />
       <div className="flex flex-wrap gap-1.5">
         <Button small busy={busy} onClick={() => void test()}>
@@ -160,7 +161,7 @@ function WebhookRow({ webhook }: { webhook: WebhookView }) {
         text={t("settings.webhooks.removeText")}
         word={host}
         act={t("settings.webhooks.remove")}
-        onConfirm={() => during(() => quipu.webhooks.delete(id))}
+        onConfirm={() => during(() => lukasa.webhooks.delete(id))}
       />
     </li>
   );

@@ -1,8 +1,8 @@
 /** Signing in, with a key or with the one-time link that the server printed. */
 
-import { QuipuError, type SignIn } from "@quipu/client";
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi, Navigate, useRouter } from "@tanstack/react-router";
+import { LukasaError, type SignIn } from "lukasa-client";
 import { type FormEvent, useEffect, useRef, useState } from "react";
 import { ProblemCard } from "../../app/problems.tsx";
 import { Brand } from "../../app/shell.tsx";
@@ -48,7 +48,7 @@ export default function SignInPage() {
   const sent = useRef(false);
   // biome-ignore lint/correctness/useExhaustiveDependencies: a link works once, so it is sent once
   useEffect(() => {
-    document.title = `${t("shell.page.signIn")} · Quipu`;
+    document.title = `${t("shell.page.signIn")} · Lukasa`;
     if (!link || sent.current) return;
     sent.current = true;
     void submit({ link });
@@ -80,7 +80,7 @@ export default function SignInPage() {
                 <Input
                   type="password"
                   autoComplete="current-password"
-                  placeholder="qp_live_…"
+                  placeholder="lk_live_…"
                   value={key}
                   onChange={(event) => setKey(event.target.value)}
                   required
@@ -105,7 +105,7 @@ export default function SignInPage() {
             </form>
             <div className="flex flex-col gap-2 border-t pt-5">
               <p className="text-muted">{t("shell.signIn.link")}</p>
-              <Snippet code="quipu sign-in --tenant acme --user alice" />
+              <Snippet code="lukasa sign-in --tenant acme --user alice" />
             </div>
           </>
         )}
@@ -116,7 +116,7 @@ export default function SignInPage() {
 
 /** Why nobody came in. The server says the same of every credential it refuses; here it is known which. */
 function Refused({ error, byLink }: { error: unknown; byLink: boolean }) {
-  if (!(error instanceof QuipuError) || error.status !== 401) return <ProblemCard error={error} />;
+  if (!(error instanceof LukasaError) || error.status !== 401) return <ProblemCard error={error} />;
   return (
     <div role="alert" className="flex flex-col gap-1 rounded-card border bg-warn-soft p-4">
       <p className="font-medium">{t(byLink ? "shell.signIn.spent" : "shell.signIn.unknown")}</p>
@@ -130,7 +130,7 @@ function Refused({ error, byLink }: { error: unknown; byLink: boolean }) {
 /** The link's secret from behind the `#`, which is then taken out of the address and the history. */
 function useLinkOnce(): string | undefined {
   const [link] = useState(() => {
-    const found = /^#(qp_link_[\w-]+)$/.exec(location.hash)?.[1];
+    const found = /^#(lk_link_[\w-]+)$/.exec(location.hash)?.[1];
     if (found) history.replaceState(history.state, "", location.pathname + location.search);
     return found;
   });

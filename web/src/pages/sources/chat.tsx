@@ -1,11 +1,12 @@
 /** One chat, to be read: what was said, with what was learned from each turn beside it. */
-import type { DependentMemory, PassView, SessionView, TurnView } from "@quipu/client";
+
 import { useNavigate } from "@tanstack/react-router";
 import { FileQuestion, Trash2 } from "lucide-react";
+import type { DependentMemory, PassView, SessionView, TurnView } from "lukasa-client";
 import { Fragment, useMemo, useState } from "react";
 import { ProblemCard } from "../../app/problems.tsx";
 import { useShortcuts } from "../../app/shortcuts.tsx";
-import { useQuipu } from "../../app/sign-in.tsx";
+import { useLukasa } from "../../app/sign-in.tsx";
 import { useAct } from "../../app/undo.tsx";
 import { useTurns } from "../../data/sessions.ts";
 import { useDependents, useOneSession, usePasses } from "../../data/sources.ts";
@@ -41,7 +42,7 @@ function Reader({
   session: SessionView;
   search: SourcesSearch & { session: string };
 }) {
-  const quipu = useQuipu();
+  const lukasa = useLukasa();
   const act = useAct();
   const navigate = useNavigate();
   const [showHidden, setShowHidden] = useState(false);
@@ -84,7 +85,7 @@ function Reader({
     void act({
       say: ({ reached }) => t("sources.deleted", { count: reached?.withdrawn ?? 0 }),
       about: turn.content,
-      run: () => quipu.turns.delete(turn.id),
+      run: () => lukasa.turns.delete(turn.id),
     });
   };
   const leave = () => void navigate({ to: "/sources", search: above({ session: session.id }) });
@@ -116,7 +117,7 @@ function Reader({
             void chats.delete(session, title);
           }}
           onErase={async () => {
-            const written = await quipu.sessions.erase(session.id);
+            const written = await lukasa.sessions.erase(session.id);
             leave();
             return written;
           }}
@@ -148,7 +149,7 @@ function Reader({
                         onClose={() => setRemoving(undefined)}
                         onDelete={() => removeTurn(turn)}
                         onErase={async () => {
-                          const written = await quipu.turns.erase(turn.id);
+                          const written = await lukasa.turns.erase(turn.id);
                           setRemoving(undefined);
                           return written;
                         }}

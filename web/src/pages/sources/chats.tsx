@@ -1,13 +1,14 @@
 /** The reading room: every chat by how long ago it was, a search in all of them, and the trash. */
-import type { FoundSessionView, SessionView } from "@quipu/client";
+
 import { useQuery } from "@tanstack/react-query";
 import { Link, useNavigate } from "@tanstack/react-router";
 import { ArchiveRestore, Eraser, MessagesSquare, Trash2 } from "lucide-react";
+import type { FoundSessionView, SessionView } from "lukasa-client";
 import { type ReactNode, useEffect, useRef, useState } from "react";
 import { usePreferences } from "../../app/preferences.ts";
 import { ProblemCard } from "../../app/problems.tsx";
 import { useShortcuts } from "../../app/shortcuts.tsx";
-import { useQuipu, useSignIn } from "../../app/sign-in.tsx";
+import { useLukasa, useSignIn } from "../../app/sign-in.tsx";
 import { curl } from "../../data/curl.ts";
 import { byAge } from "../../data/recency.ts";
 import { useSessions } from "../../data/sessions.ts";
@@ -64,10 +65,10 @@ export function Chats({ find }: { find?: string }) {
 }
 
 function Found({ find }: { find: string }) {
-  const quipu = useQuipu();
+  const lukasa = useLukasa();
   const found = useQuery({
     queryKey: ["sessions", "search", find],
-    queryFn: ({ signal }) => quipu.sessions.search(find, { limit: 50, signal }),
+    queryFn: ({ signal }) => lukasa.sessions.search(find, { limit: 50, signal }),
     placeholderData: (before) => before,
   });
   if (found.error) return <ProblemCard error={found.error} retry={() => void found.refetch()} />;
@@ -161,13 +162,13 @@ function All() {
 }
 
 export function Trash() {
-  const quipu = useQuipu();
+  const lukasa = useLukasa();
   const acts = useChatActs();
   const erase = useErase();
   const trashed = useQuery({
     queryKey: ["sessions", "trashed"],
     queryFn: async ({ signal }) =>
-      (await quipu.sessions.list({ trashed: true, limit: 200 }, { signal }).page()).data,
+      (await lukasa.sessions.list({ trashed: true, limit: 200 }, { signal }).page()).data,
   });
   if (trashed.error) {
     return <ProblemCard error={trashed.error} retry={() => void trashed.refetch()} />;
@@ -204,7 +205,7 @@ export function Trash() {
                       erase({
                         word: session.title || undefined,
                         goes: t("sources.chats.goes", { title, count: session.turns }),
-                        run: () => quipu.sessions.erase(session.id),
+                        run: () => lukasa.sessions.erase(session.id),
                       })
                     }
                   >

@@ -1,11 +1,12 @@
 /** What happened: the list of episodes, and one of them with its turns and what rests on it. */
-import type { DependentMemory, EpisodeView } from "@quipu/client";
+
 import { Link, useNavigate } from "@tanstack/react-router";
 import { BookOpenText, Trash2 } from "lucide-react";
+import type { DependentMemory, EpisodeView } from "lukasa-client";
 import { useState } from "react";
 import { ProblemCard } from "../../app/problems.tsx";
 import { useShortcuts } from "../../app/shortcuts.tsx";
-import { useQuipu } from "../../app/sign-in.tsx";
+import { useLukasa } from "../../app/sign-in.tsx";
 import { useAct } from "../../app/undo.tsx";
 import { useTurns } from "../../data/sessions.ts";
 import { useDependents, useEpisodes, useOneSession } from "../../data/sources.ts";
@@ -76,7 +77,7 @@ export function EpisodeLevel({ search }: { search: SourcesSearch & { episode: st
 }
 
 function One({ episode, search }: { episode: EpisodeView; search: SourcesSearch }) {
-  const quipu = useQuipu();
+  const lukasa = useLukasa();
   const act = useAct();
   const navigate = useNavigate();
   const [removing, setRemoving] = useState(false);
@@ -91,7 +92,7 @@ function One({ episode, search }: { episode: EpisodeView; search: SourcesSearch 
     void act({
       say: ({ reached }) => t("sources.deleted", { count: reached?.withdrawn ?? 0 }),
       about: episode.title || episode.summary,
-      run: () => quipu.episodes.delete(episode.id),
+      run: () => lukasa.episodes.delete(episode.id),
     });
   };
   return (

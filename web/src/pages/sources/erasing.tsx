@@ -1,6 +1,7 @@
 /** Erasing a turn or a chat. The page holds the dialog, because what it was opened from goes. */
-import type { Written } from "@quipu/client";
+
 import { useQueryClient } from "@tanstack/react-query";
+import type { Written } from "lukasa-client";
 import { createContext, type ReactNode, useContext, useState } from "react";
 import { useSignIn } from "../../app/sign-in.tsx";
 import { t } from "../../i18n/index.ts";

@@ -2,11 +2,12 @@
  * Putting a memory right, in three clicks at most: it is wrong (what is true?), it is out of date (what
  * holds now?), it is not to be mentioned, or it is not about this person at all.
  */
-import type { MemoryView, Written } from "@quipu/client";
+
 import { Link } from "@tanstack/react-router";
 import { Check } from "lucide-react";
+import type { MemoryView, Written } from "lukasa-client";
 import { type KeyboardEvent, useRef, useState } from "react";
-import { useQuipu } from "../../app/sign-in.tsx";
+import { useLukasa } from "../../app/sign-in.tsx";
 import { useAct } from "../../app/undo.tsx";
 import { answersIn, useUsage } from "../../data/sources.ts";
 import { t } from "../../i18n/index.ts";
@@ -31,7 +32,7 @@ export interface Fixed {
 }
 
 export function useFix(memory: MemoryView) {
-  const quipu = useQuipu();
+  const lukasa = useLukasa();
   const act = useAct();
   const usage = useUsage(memory.id);
   const answers = answersIn(usage.data ?? []).length;
@@ -56,8 +57,8 @@ export function useFix(memory: MemoryView) {
       setFixed((now) => (now?.operation && now.operation === operation ? undefined : now)),
     begin: (fault: Fault) => {
       if (fault === "wrong" || fault === "outdated") setAsking(fault);
-      else if (fault === "mention") void send(fault, () => quipu.memories.forget(memory.id));
-      else void send(fault, () => quipu.memories.delete(memory.id));
+      else if (fault === "mention") void send(fault, () => lukasa.memories.forget(memory.id));
+      else void send(fault, () => lukasa.memories.delete(memory.id));
     },
     /** With words they take its place; without, it held until now. */
     say: (words: string) => {
@@ -69,7 +70,7 @@ export function useFix(memory: MemoryView) {
           : words
             ? { mode: "change", content: words }
             : { mode: "correction", valid_until: now };
-      void send(asking, () => quipu.memories.update(memory.id, changes), words || undefined);
+      void send(asking, () => lukasa.memories.update(memory.id, changes), words || undefined);
     },
   };
 }

@@ -1,7 +1,8 @@
 /** What a memory rests on: the sentence, marked in what was said, and who said it when and where. */
-import type { DependentMemory, MemoryView, TurnView } from "@quipu/client";
+
 import { Link } from "@tanstack/react-router";
 import { FileQuestion } from "lucide-react";
+import type { DependentMemory, MemoryView, TurnView } from "lukasa-client";
 import { useMemo } from "react";
 import { usePreferences } from "../../app/preferences.ts";
 import { ProblemCard } from "../../app/problems.tsx";

@@ -1,6 +1,7 @@
 /** A memory: what it rests on, where it is told, which answers used it, and how to put it right. */
-import { type MemoryView, QuipuError } from "@quipu/client";
+
 import { Link } from "@tanstack/react-router";
+import { LukasaError, type MemoryView } from "lukasa-client";
 import type { ReactNode } from "react";
 import { useLiveEvent } from "../../app/live.tsx";
 import { ProblemCard } from "../../app/problems.tsx";
@@ -22,7 +23,7 @@ import type { SourcesSearch } from "./search.ts";
 
 export function MemoryLevel({ search }: { search: SourcesSearch & { memory: string } }) {
   const memory = useMemory(search.memory);
-  if (memory.error instanceof QuipuError && memory.error.status === 404) {
+  if (memory.error instanceof LukasaError && memory.error.status === 404) {
     return <EmptyState title={t("memory.gone")} text={t("memory.goneText")} />;
   }
   if (memory.error) {

@@ -1,7 +1,8 @@
 /** What is known, told in sentences: each with the memories it rests on. */
-import type { PortraitView, SentenceView } from "@quipu/client";
+
 import { Link } from "@tanstack/react-router";
 import { Waypoints } from "lucide-react";
+import type { PortraitView, SentenceView } from "lukasa-client";
 import { ProblemCard } from "../../app/problems.tsx";
 import { useSignIn } from "../../app/sign-in.tsx";
 import { curl } from "../../data/curl.ts";

@@ -2,8 +2,9 @@
  * What depends on this? Asked before a turn, an episode or a chat is taken away: what would go with it,
  * what would rest on less, and what stays. Deleting can be undone; erasing asks once more.
  */
-import type { DependentsView, Written } from "@quipu/client";
+
 import { Link } from "@tanstack/react-router";
+import type { DependentsView, Written } from "lukasa-client";
 import { useEffect, useRef } from "react";
 import { ProblemCard } from "../../app/problems.tsx";
 import { type SourceName, useDependents } from "../../data/sources.ts";

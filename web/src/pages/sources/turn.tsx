@@ -1,7 +1,8 @@
 /** One turn of a chat that is being read. */
-import type { DependentMemory, TurnView } from "@quipu/client";
+
 import { Link } from "@tanstack/react-router";
 import { CircleHelp, EyeOff, Trash2 } from "lucide-react";
+import type { DependentMemory, TurnView } from "lukasa-client";
 import { type ReactNode, useEffect, useMemo, useRef } from "react";
 import { t } from "../../i18n/index.ts";
 import { Button } from "../../ui/button.tsx";

@@ -1,6 +1,7 @@
 /** "Why did you say this?": what an answer used, what it had been given, what was left out, and the fix. */
-import type { GroundsView, MemoryView } from "@quipu/client";
+
 import { Link } from "@tanstack/react-router";
+import type { GroundsView, MemoryView } from "lukasa-client";
 import { type FocusEvent, useMemo, useRef, useState } from "react";
 import { useLiveEvent } from "../../app/live.tsx";
 import { ProblemCard } from "../../app/problems.tsx";

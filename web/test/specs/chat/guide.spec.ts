@@ -16,7 +16,7 @@ test("an empty chat teaches, and says who answers", async ({ page }) => {
 
 test("what is remembered is said under the reply, opens, and is undone there, also after a reload", async ({
   page,
-  quipu,
+  lukasa,
 }) => {
   await open(page, "/chat");
   await say(page, "Remember that I want to retire at age 50");
@@ -38,13 +38,13 @@ test("what is remembered is said under the reply, opens, and is undone there, al
   await expect(changed.locator("ins")).toHaveText("55");
   await page.getByRole("button", { name: "Undo" }).last().click();
   await expect(page.getByRole("button", { name: /^Undone/ })).toBeVisible();
-  const [memory] = (await quipu.memories.list().page()).data;
+  const [memory] = (await lukasa.memories.list().page()).data;
   await expect
-    .poll(async () => (await quipu.memories.get(memory?.id ?? "")).content)
+    .poll(async () => (await lukasa.memories.get(memory?.id ?? "")).content)
     .toBe("I want to retire at age 50");
   await page.getByRole("button", { name: "Bring back" }).click();
   await expect
-    .poll(async () => (await quipu.memories.get(memory?.id ?? "")).content)
+    .poll(async () => (await lukasa.memories.get(memory?.id ?? "")).content)
     .toBe("I want to retire at age 55");
-  expect(await quipu.memories.list().all(), "no double").toHaveLength(1);
+  expect(await lukasa.memories.list().all(), "no double").toHaveLength(1);
 });

@@ -4,7 +4,7 @@ import { axe, expect, open, screens, seed } from "../../fixture.ts";
 
 test("a chat is closed when it is left, if something was said in it", async ({
   page,
-  quipu,
+  lukasa,
   allowed,
 }) => {
   allowed.push(/favicon/);
@@ -12,7 +12,7 @@ test("a chat is closed when it is left, if something was said in it", async ({
   page.on("request", (request) => {
     if (request.url().endsWith("/api/beacon")) beacons.push(request.postData() ?? "");
   });
-  await quipu.sessions.append("old", { role: "user", content: "My bike squeaks" });
+  await lukasa.sessions.append("old", { role: "user", content: "My bike squeaks" });
   await open(page, "/chat/old");
   await expect(page.getByRole("log").getByText("My bike squeaks")).toBeVisible();
   await page.getByRole("button", { name: /^New chat/ }).click();
@@ -22,23 +22,23 @@ test("a chat is closed when it is left, if something was said in it", async ({
   await answered(page);
   expect(beacons, "nothing was said in the old one").toEqual([]);
   const session = new URL(page.url()).pathname.split("/").at(-1) ?? "";
-  await expect.poll(async () => (await quipu.sessions.get(session)).turns).toBe(2);
+  await expect.poll(async () => (await lukasa.sessions.get(session)).turns).toBe(2);
   await page.getByRole("link", { name: "My bike squeaks" }).click();
   await expect.poll(() => beacons).toEqual([JSON.stringify({ session_id: session, dirty: true })]);
-  await expect.poll(async () => (await quipu.sessions.get(session)).state).toBe("idle");
+  await expect.poll(async () => (await lukasa.sessions.get(session)).state).toBe("idle");
 
   // Also from a page that goes away.
   await page.goBack();
   await say(page, "Remember that my bike is fast");
   await expect(page.getByRole("button", { name: /^Memory saved/ })).toHaveCount(2);
   await answered(page);
-  await expect.poll(async () => (await quipu.sessions.get(session)).state).toBe("active");
+  await expect.poll(async () => (await lukasa.sessions.get(session)).state).toBe("active");
   await page.goto("/healthz");
-  await expect.poll(async () => (await quipu.sessions.get(session)).state).toBe("idle");
+  await expect.poll(async () => (await lukasa.sessions.get(session)).state).toBe("idle");
 });
 
-test("incognito: memory is used, and nothing of the chat is kept", async ({ page, quipu }) => {
-  await seed(quipu, ["Only flies with hand luggage"]);
+test("incognito: memory is used, and nothing of the chat is kept", async ({ page, lukasa }) => {
+  await seed(lukasa, ["Only flies with hand luggage"]);
   await open(page, "/chat");
   await page.getByRole("button", { name: "Remembers" }).click();
   await page.getByRole("menuitemradio", { name: "Incognito: knows you, keeps nothing" }).click();
@@ -52,37 +52,37 @@ test("incognito: memory is used, and nothing of the chat is kept", async ({ page
   await expect(page.getByRole("log").getByText("I follow a script").first()).toBeVisible();
   await answered(page);
   await screens(page, "chat-incognito");
-  expect((await quipu.memories.list({ status: "all" }).all()).map((one) => one.content)).toEqual([
+  expect((await lukasa.memories.list({ status: "all" }).all()).map((one) => one.content)).toEqual([
     "Only flies with hand luggage",
   ]);
-  const kept = await quipu.sessions.list().all();
+  const kept = await lukasa.sessions.list().all();
   expect(kept.filter((one) => one.turns > 0)).toEqual([]);
-  expect((await quipu.sessions.search("secret")).data).toEqual([]);
+  expect((await lukasa.sessions.search("secret")).data).toEqual([]);
   await page.reload();
   await expect(page.getByRole("heading", { name: "This chat leaves no trace" })).toBeVisible();
   // Not even that there was one.
-  await expect.poll(async () => (await quipu.sessions.list().all()).length).toBe(0);
+  await expect.poll(async () => (await lukasa.sessions.list().all()).length).toBe(0);
   await expect(page.getByRole("navigation", { name: "Chats" }).getByRole("link")).toHaveCount(0);
 });
 
-test("incognito without memory: nothing is used either", async ({ page, quipu }) => {
-  await seed(quipu, ["Only flies with hand luggage"]);
+test("incognito without memory: nothing is used either", async ({ page, lukasa }) => {
+  await seed(lukasa, ["Only flies with hand luggage"]);
   await open(page, "/chat?mode=off");
   const [request] = await Promise.all([
     page.waitForRequest("**/v1/chat/completions"),
     say(page, "What luggage do I take on a flight?"),
   ]);
-  expect(request.headers()["x-quipu-mode"]).toBe("off");
+  expect(request.headers()["x-lukasa-mode"]).toBe("off");
   await expect(page.getByRole("log").getByText("I follow a script")).toBeVisible();
-  expect(await quipu.sessions.list().all()).toEqual([]);
+  expect(await lukasa.sessions.list().all()).toEqual([]);
 });
 
-test("a chat that outgrows the window says where it was cut", async ({ page, quipu }) => {
+test("a chat that outgrows the window says where it was cut", async ({ page, lukasa }) => {
   const long = "We talked about the move to Lisbon, the flat, the cello and the taxes. ".repeat(
     110,
   );
   for (let round = 0; round < 10; round++) {
-    await quipu.sessions.append("long", [
+    await lukasa.sessions.append("long", [
       { role: "user", content: `Question ${round}. ${long}` },
       { role: "assistant", content: `Answer ${round}. ${long}` },
     ]);
@@ -96,7 +96,7 @@ test("a chat that outgrows the window says where it was cut", async ({ page, qui
   await expect(page.getByRole("log").getByText(/^Question 0\./)).toBeAttached();
   await axe(page);
   await screens(page, "chat-cut");
-  const window = await quipu.sessions.window("long");
+  const window = await lukasa.sessions.window("long");
   const [request] = await Promise.all([
     page.waitForRequest("**/v1/chat/completions"),
     say(page, "And what now?"),
@@ -111,7 +111,7 @@ test("a memory that is away takes the memory from a chat, and not the chat", asy
     const answer = await route.fetch();
     await route.fulfill({
       response: answer,
-      headers: { ...answer.headers(), "quipu-degraded": "deadline" },
+      headers: { ...answer.headers(), "lukasa-degraded": "deadline" },
     });
   });
   await open(page, "/chat");

@@ -1,12 +1,12 @@
 /** The chats by recency: searched, renamed, deleted and brought back, by pointer and by keys alone. */
-import type { Quipu } from "@quipu/client";
+import type { Lukasa } from "lukasa-client";
 import { answered, say, appended as test } from "../../chat.ts";
 import { axe, expect, open, screens } from "../../fixture.ts";
 
 const DAY = 86_400_000;
 
 /** A few weeks of somebody's chats: today's as they were said, the older ones brought from elsewhere. */
-async function life(quipu: Quipu): Promise<(title: string) => string> {
+async function life(lukasa: Lukasa): Promise<(title: string) => string> {
   const older: [string, number, string, string][] = [
     ["Risotto without wine", 1, "A risotto without peanuts", "Use apple juice and stock."],
     ["Two countries, one tax", 4, "Do I pay tax twice?", "Only until the day you move."],
@@ -21,21 +21,21 @@ async function life(quipu: Quipu): Promise<(title: string) => string> {
     ];
     return JSON.stringify({ item: "chat", source: title, title, before: 0, last: true, turns });
   });
-  await quipu.imports.take(items.join("\n"), { source: "elsewhere" });
-  await quipu.sessions.append("lisbon", [
+  await lukasa.imports.take(items.join("\n"), { source: "elsewhere" });
+  await lukasa.sessions.append("lisbon", [
     { role: "user", content: "How do I register as a resident in Lisbon?" },
     { role: "assistant", content: "You need a NIF first." },
   ]);
-  await quipu.sessions.append("shifts", [
+  await lukasa.sessions.append("shifts", [
     { role: "user", content: "Plan my night shifts so that I can see Ana" },
     { role: "assistant", content: "Swap Thursday for Sunday." },
   ]);
-  const all = await quipu.sessions.list().all();
+  const all = await lukasa.sessions.list().all();
   return (title) => all.find((one) => one.title === title)?.id ?? title;
 }
 
-test("chats are grouped by recency, found, renamed and deleted", async ({ page, quipu }) => {
-  await life(quipu);
+test("chats are grouped by recency, found, renamed and deleted", async ({ page, lukasa }) => {
+  await life(lukasa);
   await open(page, "/chat/shifts");
   const chats = page.getByRole("navigation", { name: "Chats" });
   const group = (name: string) => chats.getByRole("region", { name });
@@ -59,9 +59,9 @@ test("chats are grouped by recency, found, renamed and deleted", async ({ page, 
   await name.fill("Seeing Ana");
   await name.press("Enter");
   await expect(page.getByRole("heading", { level: 1, name: "Seeing Ana" })).toBeVisible();
-  await expect.poll(async () => (await quipu.sessions.get("shifts")).title).toBe("Seeing Ana");
+  await expect.poll(async () => (await lukasa.sessions.get("shifts")).title).toBe("Seeing Ana");
   await page.getByRole("status").getByRole("button", { name: "Undo" }).click();
-  await expect.poll(async () => (await quipu.sessions.get("shifts")).title).toBe("");
+  await expect.poll(async () => (await lukasa.sessions.get("shifts")).title).toBe("");
   await expect(
     page.getByRole("heading", { level: 1, name: /^Plan my night shifts/ }),
   ).toBeVisible();
@@ -78,11 +78,11 @@ test("chats are grouped by recency, found, renamed and deleted", async ({ page, 
     .last()
     .click();
   await expect(group("Today").getByRole("link")).toHaveCount(2);
-  expect((await quipu.sessions.get("shifts")).trashed_at).toBeNull();
+  expect((await lukasa.sessions.get("shifts")).trashed_at).toBeNull();
 });
 
-test("with keys alone: new, next, rename, delete, undo", async ({ page, quipu }) => {
-  const named = await life(quipu);
+test("with keys alone: new, next, rename, delete, undo", async ({ page, lukasa }) => {
+  const named = await life(lukasa);
   const tax = named("Two countries, one tax");
   await open(page, "/chat/lisbon");
   const field = page.getByRole("textbox", { name: "Message" });
@@ -108,14 +108,14 @@ test("with keys alone: new, next, rename, delete, undo", async ({ page, quipu })
   await page.keyboard.press("r");
   await page.keyboard.type("Taxes");
   await page.keyboard.press("Enter");
-  await expect.poll(async () => (await quipu.sessions.get(tax)).title).toBe("Taxes");
+  await expect.poll(async () => (await lukasa.sessions.get(tax)).title).toBe("Taxes");
   await page.getByRole("main").focus();
   await page.keyboard.press("d");
   await expect(page).toHaveURL(/\/chat$/);
-  await expect.poll(async () => (await quipu.sessions.get(tax)).trashed_at).toBeTruthy();
+  await expect.poll(async () => (await lukasa.sessions.get(tax)).trashed_at).toBeTruthy();
   await page.getByRole("main").focus();
   await page.keyboard.press("z");
-  await expect.poll(async () => (await quipu.sessions.get(tax)).trashed_at).toBeNull();
+  await expect.poll(async () => (await lukasa.sessions.get(tax)).trashed_at).toBeNull();
   // From the list too, where the focus goes on to the next.
   const chats = page.getByRole("navigation", { name: "Chats" });
   await chats.getByRole("link", { name: /night shifts/ }).focus();
@@ -126,7 +126,7 @@ test("with keys alone: new, next, rename, delete, undo", async ({ page, quipu })
 
 test("a deleted chat takes along what was learned from it, and can be had again", async ({
   page,
-  quipu,
+  lukasa,
   allowed,
 }) => {
   allowed.push(/404/);
@@ -141,7 +141,7 @@ test("a deleted chat takes along what was learned from it, and can be had again"
   await expect(page).toHaveURL(/\/chat\/chat-/);
   const address = page.url();
   const session = new URL(address).pathname.split("/").at(-1) ?? "";
-  await expect.poll(async () => (await quipu.sessions.get(session)).turns).toBe(2);
+  await expect.poll(async () => (await lukasa.sessions.get(session)).turns).toBe(2);
   await page.getByRole("main").focus();
   expect(beacons, "it was not left yet").toEqual([]);
   await page.keyboard.press("d");
@@ -163,11 +163,11 @@ test("a deleted chat takes along what was learned from it, and can be had again"
   await page.goto(address);
   await page.getByRole("button", { name: "Restore" }).click();
   await expect(page.getByRole("log")).toContainText("my bike is red");
-  expect((await quipu.sessions.get(session)).trashed_at).toBeNull();
+  expect((await lukasa.sessions.get(session)).trashed_at).toBeNull();
 });
 
-test("on phones the chats are in a drawer", async ({ page, quipu }) => {
-  await life(quipu);
+test("on phones the chats are in a drawer", async ({ page, lukasa }) => {
+  await life(lukasa);
   await page.setViewportSize({ width: 390, height: 844 });
   await open(page, "/chat/lisbon");
   await page.getByRole("button", { name: "Chats" }).click();
@@ -181,9 +181,9 @@ test("on phones the chats are in a drawer", async ({ page, quipu }) => {
   await expect(drawer).toHaveCount(0);
 });
 
-test("what was said by anybody is text", async ({ page, quipu }) => {
+test("what was said by anybody is text", async ({ page, lukasa }) => {
   const nasty = "<img src=x onerror=alert(1)> [click](javascript:alert(1)) **bold**\n- <b>item</b>";
-  await quipu.sessions.append("nasty", [
+  await lukasa.sessions.append("nasty", [
     { role: "user", content: nasty },
     { role: "assistant", content: `${nasty}\n\n\`\`\`html\n<script>alert(1)</script>\n\`\`\`` },
   ]);
@@ -201,10 +201,10 @@ test("a chat that is not there says so", async ({ page, allowed }) => {
   await expect(page.getByRole("heading", { name: "There is no such chat" })).toBeVisible();
 });
 
-test("from right to left", async ({ page, quipu }) => {
-  await life(quipu);
+test("from right to left", async ({ page, lukasa }) => {
+  await life(lukasa);
   await page.addInitScript(() => {
-    localStorage.setItem("quipu.preferences", JSON.stringify({ language: "xx-RTL" }));
+    localStorage.setItem("lukasa.preferences", JSON.stringify({ language: "xx-RTL" }));
   });
   await page.goto("/chat/lisbon");
   await expect(page.locator("html")).toHaveAttribute("dir", "rtl");

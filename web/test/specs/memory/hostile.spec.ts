@@ -6,7 +6,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Page } from "@playwright/test";
-import { type Quipu, QuipuError } from "@quipu/client";
+import { type Lukasa, LukasaError } from "lukasa-client";
 import { expect, open, test } from "../../fixture.ts";
 
 const NAUGHTY = [
@@ -36,12 +36,13 @@ const NAUGHTY = [
 
 /** What others have collected, if it is there. */
 function collected(): string[] {
-  const folder = process.env.QUIPU_EVAL_DATA;
+  const folder = process.env.LUKASA_EVAL_DATA;
   const file = folder && join(folder, "injection", "naughty_strings.json");
   if (!file || !existsSync(file)) {
-    if (process.env.QUIPU_REQUIRE_DATA === "1") throw new Error("QUIPU_EVAL_DATA is required here");
+    if (process.env.LUKASA_REQUIRE_DATA === "1")
+      throw new Error("LUKASA_EVAL_DATA is required here");
     console.log(
-      "QUIPU_EVAL_DATA has no injection/naughty_strings.json: only our own strings are tried",
+      "LUKASA_EVAL_DATA has no injection/naughty_strings.json: only our own strings are tried",
     );
     return [];
   }
@@ -51,26 +52,26 @@ function collected(): string[] {
 }
 
 /** Saves them as their person would. An import would hold them back as proposals, and no row would show them. */
-async function seedHostile(quipu: Quipu, strings: readonly string[]): Promise<void> {
+async function seedHostile(lukasa: Lukasa, strings: readonly string[]): Promise<void> {
   const waiting = [...strings];
   const work = async () => {
     for (let content = waiting.shift(); content !== undefined; content = waiting.shift()) {
       const tags = [content.trim().slice(0, 40) || "empty"];
       // What the server refuses, such as an empty line, cannot be shown either.
-      await quipu.memories.save({ content, tags }).catch((error) => {
-        if (!(error instanceof QuipuError)) throw error;
+      await lukasa.memories.save({ content, tags }).catch((error) => {
+        if (!(error instanceof LukasaError)) throw error;
       });
     }
   };
   await Promise.all(Array.from({ length: 6 }, work));
-  await quipu.domains.put("hostile", { display_name: "<img src=x onerror=window.ran=20>" });
-  await quipu.memories.save({ content: "In a <b>hostile</b> domain", domain: "hostile" });
-  await quipu.memories.propose({
+  await lukasa.domains.put("hostile", { display_name: "<img src=x onerror=window.ran=20>" });
+  await lukasa.memories.save({ content: "In a <b>hostile</b> domain", domain: "hostile" });
+  await lukasa.memories.propose({
     content: "<script>window.ran = 21</script> proposed",
     reasoning: "<img src=x onerror=window.ran=22>",
     evidence: [{ type: "quote", description: "<svg/onload=window.ran=23>" }],
   });
-  await quipu.sessions.open({ title: "<script>window.ran = 24</script>" });
+  await lukasa.sessions.open({ title: "<script>window.ran = 24</script>" });
 }
 
 async function harmless(page: Page): Promise<void> {
@@ -86,7 +87,7 @@ async function harmless(page: Page): Promise<void> {
   expect(state).toEqual({ ran: undefined, elements: 0, links: 0 });
 }
 
-test("hostile words are words, in every view", async ({ page, quipu }) => {
+test("hostile words are words, in every view", async ({ page, lukasa }) => {
   test.setTimeout(180_000);
   let dialogs = 0;
   page.on("dialog", (dialog) => {
@@ -94,8 +95,8 @@ test("hostile words are words, in every view", async ({ page, quipu }) => {
     void dialog.dismiss();
   });
   const strings = [...NAUGHTY, ...collected()];
-  await seedHostile(quipu, strings);
-  const saved = await quipu.memories.list({ limit: 200 }).all();
+  await seedHostile(lukasa, strings);
+  const saved = await lukasa.memories.list({ limit: 200 }).all();
   console.log(`${saved.length} of ${strings.length} hostile strings were saved`);
   expect(saved.length).toBeGreaterThan(NAUGHTY.length - 3);
   await open(page, "/memory");

@@ -6,8 +6,8 @@ test.describe.configure({ timeout: 90_000 });
 
 const focused = "button[data-memory]:focus";
 
-test("every row act has a key, and each is undone", async ({ page, quipu }) => {
-  const ids = await live(quipu);
+test("every row act has a key, and each is undone", async ({ page, lukasa }) => {
+  const ids = await live(lukasa);
   const sister = ids["Has a sister called Ana who lives in Porto"] ?? "";
   await open(page, "/memory");
   const list = page.getByRole("list", { name: "Memory" });
@@ -19,10 +19,10 @@ test("every row act has a key, and each is undone", async ({ page, quipu }) => {
   await page.keyboard.press("k");
   await expect(page.locator(focused)).toContainText("sister");
   // C confirms, F forgets; the focus stays at the same place.
-  const before = (await quipu.memories.get(sister)).last_confirmed_at;
+  const before = (await lukasa.memories.get(sister)).last_confirmed_at;
   await page.keyboard.press("c");
   await expect
-    .poll(async () => (await quipu.memories.get(sister)).last_confirmed_at)
+    .poll(async () => (await lukasa.memories.get(sister)).last_confirmed_at)
     .not.toBe(before);
   await page.keyboard.press("f");
   await expect(list.getByText("Has a sister")).toHaveCount(0);
@@ -50,9 +50,9 @@ test("every row act has a key, and each is undone", async ({ page, quipu }) => {
 
 test("E edits in place, and the words show before the server has answered", async ({
   page,
-  quipu,
+  lukasa,
 }) => {
-  const ids = await live(quipu);
+  const ids = await live(lukasa);
   const id = ids["Works night shifts as a nurse at the Charité in Berlin"] ?? "";
   await open(page, "/memory?text=nurse");
   await expect(page.locator("button[data-memory]").first()).toBeVisible();
@@ -72,9 +72,9 @@ test("E edits in place, and the words show before the server has answered", asyn
   });
   await page.keyboard.press("Enter");
   await expect(page.getByRole("list", { name: "Memory" })).toContainText("Works day shifts");
-  expect((await quipu.memories.get(id)).content).toContain("night");
+  expect((await lukasa.memories.get(id)).content).toContain("night");
   answer();
-  await expect.poll(async () => (await quipu.memories.get(id)).content).toContain("day shifts");
+  await expect.poll(async () => (await lukasa.memories.get(id)).content).toContain("day shifts");
   await expect(page.locator(focused)).toContainText("day shifts");
   // Escape leaves everything as it was.
   await page.keyboard.press("e");
@@ -89,17 +89,17 @@ test("E edits in place, and the words show before the server has answered", asyn
   await page.getByRole("textbox", { name: "Value" }).fill("day");
   await page.getByLabel("True until").fill("2027-05-01");
   await page.getByRole("button", { name: "Save" }).click();
-  await expect.poll(async () => (await quipu.memories.get(id)).force).toBe("hard");
-  const now = await quipu.memories.get(id);
+  await expect.poll(async () => (await lukasa.memories.get(id)).force).toBe("hard");
+  const now = await lukasa.memories.get(id);
   expect(now.key).toBe("shift");
   expect(now.valid_until?.slice(0, 10)).toBe("2027-05-01");
 });
 
 test("several at once: selected with X, forgotten together, undone together", async ({
   page,
-  quipu,
+  lukasa,
 }) => {
-  await live(quipu);
+  await live(lukasa);
   await open(page, "/memory?group=domain&domain=travel");
   const list = page.getByRole("list", { name: "Memory" });
   await expect(list.locator("button[data-memory]")).toHaveCount(3);
@@ -113,11 +113,11 @@ test("several at once: selected with X, forgotten together, undone together", as
   await bar.getByRole("button", { name: "Forget" }).click();
   await expect(list.locator("button[data-memory]")).toHaveCount(1);
   await expect(page.getByRole("status").getByText("Forgotten")).toBeVisible();
-  expect((await quipu.memories.list({ status: "forgotten" }).all()).length).toBe(3);
+  expect((await lukasa.memories.list({ status: "forgotten" }).all()).length).toBe(3);
   await page.keyboard.press("z");
   await expect(list.locator("button[data-memory]")).toHaveCount(3);
   await expect
-    .poll(async () => (await quipu.memories.list({ status: "forgotten" }).all()).length)
+    .poll(async () => (await lukasa.memories.list({ status: "forgotten" }).all()).length)
     .toBe(1);
   // Moved to another domain, all of them.
   await page.locator("button[data-memory]").first().focus();
@@ -126,12 +126,12 @@ test("several at once: selected with X, forgotten together, undone together", as
   await bar.getByRole("button", { name: "Move" }).click();
   await page.getByRole("menuitem", { name: "Work" }).click();
   await expect
-    .poll(async () => (await quipu.memories.list({ domain: "work" }).all()).length)
+    .poll(async () => (await lukasa.memories.list({ domain: "work" }).all()).length)
     .toBe(4);
 });
 
-test("proposals stand on top and are answered there", async ({ page, quipu }) => {
-  await live(quipu);
+test("proposals stand on top and are answered there", async ({ page, lukasa }) => {
+  await live(lukasa);
   await open(page, "/memory");
   const waiting = page.getByRole("region", { name: "Waiting for your yes" });
   const train = waiting.getByRole("listitem").filter({ hasText: "overnight train" });
@@ -143,13 +143,13 @@ test("proposals stand on top and are answered there", async ({ page, quipu }) =>
   await expect(page.getByRole("list", { name: "Memory" })).toContainText("Prefers night trains");
   await waiting.getByRole("button", { name: "Reject" }).click();
   await expect(waiting).toHaveCount(0);
-  await expect.poll(async () => (await quipu.memories.proposals().all()).length).toBe(0);
+  await expect.poll(async () => (await lukasa.memories.proposals().all()).length).toBe(0);
   await page.keyboard.press("z");
   await expect(waiting.getByRole("listitem")).toHaveCount(1);
 });
 
-test("the filter narrows as one types, and meaning says why", async ({ page, quipu }) => {
-  await live(quipu);
+test("the filter narrows as one types, and meaning says why", async ({ page, lukasa }) => {
+  await live(lukasa);
   await open(page, "/memory");
   await expect(page.locator("button[data-memory]").first()).toBeVisible();
   await page.keyboard.press("/");
@@ -176,9 +176,9 @@ test("the filter narrows as one types, and meaning says why", async ({ page, qui
   await expect(page.getByRole("list", { name: "Memory" })).toBeVisible();
 });
 
-test("words that are refused stay where they were typed", async ({ page, quipu, allowed }) => {
+test("words that are refused stay where they were typed", async ({ page, lukasa, allowed }) => {
   allowed.push(/422/);
-  await quipu.memories.save("Plays the cello");
+  await lukasa.memories.save("Plays the cello");
   await open(page, "/memory");
   await expect(page.getByText("Plays the cello")).toBeVisible();
   const refuse = { status: 422, json: { title: "That is too long", status: 422, code: "invalid" } };
@@ -201,12 +201,12 @@ test("words that are refused stay where they were typed", async ({ page, quipu, 
   await expect(page.getByRole("textbox", { name: "What it says" })).toHaveValue("Plays the viola");
 });
 
-test("the first memory shows by itself", async ({ page, quipu }) => {
+test("the first memory shows by itself", async ({ page, lukasa }) => {
   await open(page, "/memory");
   await expect(page.getByText("Waiting for your first memory")).toBeVisible();
   const curl = page.locator("pre").first();
   await expect(curl).toContainText(new URL(page.url()).origin);
   await screens(page, "memory-empty");
-  await quipu.memories.save("I only travel by train");
+  await lukasa.memories.save("I only travel by train");
   await expect(page.getByRole("list", { name: "Memory" })).toContainText("by train");
 });

@@ -1,5 +1,5 @@
 /** A life to look at: some weeks of it, told to several assistants. */
-import type { CreateMemory, Quipu } from "@quipu/client";
+import type { CreateMemory, Lukasa } from "lukasa-client";
 
 export const LIFE: CreateMemory[] = [
   {
@@ -77,30 +77,30 @@ export const LIFE: CreateMemory[] = [
 ];
 
 /** Saves it, with one thing changed, one confirmed, one forgotten, one in the trash and two proposed. */
-export async function live(quipu: Quipu): Promise<Record<string, string>> {
+export async function live(lukasa: Lukasa): Promise<Record<string, string>> {
   const ids: Record<string, string> = {};
   for (const memory of LIFE) {
-    const { memory: saved } = await quipu.memories.save(memory);
+    const { memory: saved } = await lukasa.memories.save(memory);
     if (saved) ids[memory.content] = saved.id;
   }
-  const retire = await quipu.memories.save({
+  const retire = await lukasa.memories.save({
     content: "Wants to retire at 50",
     valid_from: "2026-01-02",
   });
   ids.retire = retire.memory?.id ?? "";
-  await quipu.memories.update(ids.retire, "Wants to retire at 55");
-  await quipu.memories.confirm(ids["Has a sister called Ana who lives in Porto"] ?? "");
-  await quipu.memories.save("Subscribes to a meal kit");
-  await quipu.memories.forget("meal kit");
-  await quipu.memories.save("Parks the car on Torstraße");
-  await quipu.memories.delete("Torstraße");
-  await quipu.memories.propose({
+  await lukasa.memories.update(ids.retire, "Wants to retire at 55");
+  await lukasa.memories.confirm(ids["Has a sister called Ana who lives in Porto"] ?? "");
+  await lukasa.memories.save("Subscribes to a meal kit");
+  await lukasa.memories.forget("meal kit");
+  await lukasa.memories.save("Parks the car on Torstraße");
+  await lukasa.memories.delete("Torstraße");
+  await lukasa.memories.propose({
     content: "Vegetarian on weekdays",
     domain: "food",
     reasoning: "Asked for meatless recipes four times this month",
     evidence: [{ type: "quote", description: "something without meat again please, it's Tuesday" }],
   });
-  await quipu.memories.propose({
+  await lukasa.memories.propose({
     content: "Takes the overnight train rather than a flight below 1,000 km",
     domain: "travel",
     reasoning: "Said so while planning Vienna",

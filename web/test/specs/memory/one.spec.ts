@@ -6,9 +6,9 @@ test.describe.configure({ timeout: 90_000 });
 
 test("H shows the history, and an earlier version comes back as a new one", async ({
   page,
-  quipu,
+  lukasa,
 }) => {
-  const { retire = "" } = await live(quipu);
+  const { retire = "" } = await live(lukasa);
   await open(page, "/memory?text=retire");
   await expect(page.locator("button[data-memory]").first()).toBeVisible();
   await page.keyboard.press("j");
@@ -21,7 +21,7 @@ test("H shows the history, and an earlier version comes back as a new one", asyn
   await screens(page, "memory-panel");
   await history.getByRole("button", { name: "Restore this version" }).click();
   await expect(page.getByRole("list", { name: "Memory" })).toContainText("retire at 50");
-  await expect.poll(async () => (await quipu.memories.get(retire)).version).toBe(3);
+  await expect.poll(async () => (await lukasa.memories.get(retire)).version).toBe(3);
   await expect(history.getByText("Changed")).toHaveCount(2);
   await page.keyboard.press("z");
   await expect(page.getByRole("list", { name: "Memory" })).toContainText("retire at 55");
@@ -34,10 +34,10 @@ test("H shows the history, and an earlier version comes back as a new one", asyn
 
 test("looking back: what was true then, what was known then, and nothing to change", async ({
   page,
-  quipu,
+  lukasa,
 }) => {
-  const { retire = "" } = await live(quipu);
-  await quipu.memories.update(retire, {
+  const { retire = "" } = await live(lukasa);
+  await lukasa.memories.update(retire, {
     mode: "correction",
     content: "Wants to retire at 57",
   });
@@ -65,15 +65,15 @@ test("looking back: what was true then, what was known then, and nothing to chan
   await page.keyboard.press("d");
   await banner.getByRole("button", { name: "Back to now" }).click();
   await expect(list).toContainText("retire at 57");
-  expect((await quipu.memories.get(retire)).status).toBe("active");
+  expect((await lukasa.memories.get(retire)).status).toBe("active");
 });
 
-test("as known on a day before it was corrected", async ({ page, quipu }) => {
-  const saved = await quipu.memories.save({ content: "Lives in Mitte", valid_from: "2026-01-01" });
+test("as known on a day before it was corrected", async ({ page, lukasa }) => {
+  const saved = await lukasa.memories.save({ content: "Lives in Mitte", valid_from: "2026-01-01" });
   const id = saved.memory?.id ?? "";
   const then = new Date().toISOString();
   await new Promise((resolve) => setTimeout(resolve, 20));
-  await quipu.memories.update(id, { mode: "correction", content: "Lives in Wedding" });
+  await lukasa.memories.update(id, { mode: "correction", content: "Lives in Wedding" });
   await open(page, `/memory?known_at=${then}`);
   await expect(page.getByRole("list", { name: "Memory" })).toContainText("Lives in Mitte");
   await open(page, `/memory/${id}?known_at=${then}`);
@@ -83,8 +83,8 @@ test("as known on a day before it was corrected", async ({ page, quipu }) => {
   await expect(page.locator("p", { hasText: /^Lives in Wedding$/ }).first()).toBeVisible();
 });
 
-test("links are made by searching, and ended", async ({ page, quipu }) => {
-  const ids = await live(quipu);
+test("links are made by searching, and ended", async ({ page, lukasa }) => {
+  const ids = await live(lukasa);
   const id = ids["Learning Portuguese for a move to Lisbon"] ?? "";
   await open(page, `/memory/${id}`);
   await page.getByRole("button", { name: "Link", exact: true }).click();
@@ -92,7 +92,7 @@ test("links are made by searching, and ended", async ({ page, quipu }) => {
   await expect(page.getByRole("button", { name: /Looking for a flat/ })).toBeVisible();
   await page.keyboard.press("Enter");
   await expect(page.getByRole("link", { name: /Looking for a flat/ })).toBeVisible();
-  expect((await quipu.memories.links(id)).length).toBe(1);
+  expect((await lukasa.memories.links(id)).length).toBe(1);
   await expect(
     page.getByRole("link", { name: "Ask the assistant to change this" }),
   ).toHaveAttribute("href", `/chat?about=${id}`);
@@ -106,11 +106,11 @@ test("links are made by searching, and ended", async ({ page, quipu }) => {
 
 test("erasing shows what goes, wants a word, and gives a receipt", async ({
   page,
-  quipu,
+  lukasa,
   allowed,
 }) => {
   allowed.push(/404/);
-  const { retire = "" } = await live(quipu);
+  const { retire = "" } = await live(lukasa);
   await open(page, `/memory?one=${retire}`);
   const panel = page.getByRole("complementary", { name: "Memory" });
   await panel.getByRole("button", { name: "Erase for good" }).click();
@@ -133,5 +133,5 @@ test("erasing shows what goes, wants a word, and gives a receipt", async ({
   await page.keyboard.press("Enter");
   await expect(done).toHaveCount(0);
   await expect(page.getByText("Wants to retire at 55")).toHaveCount(0);
-  await expect(quipu.memories.get(retire)).rejects.toThrow();
+  await expect(lukasa.memories.get(retire)).rejects.toThrow();
 });

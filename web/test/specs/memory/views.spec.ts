@@ -1,9 +1,9 @@
 import { axe, expect, open, screens, test } from "../../fixture.ts";
 import { live } from "./life.ts";
 
-test("one set in four views, each in the address", async ({ page, quipu }) => {
+test("one set in four views, each in the address", async ({ page, lukasa }) => {
   test.setTimeout(120_000);
-  await live(quipu);
+  await live(lukasa);
   await open(page, "/memory");
   const list = page.getByRole("list", { name: "Memory" });
   await expect(list.getByText("Never suggest dishes with peanuts")).toBeVisible();
@@ -31,7 +31,7 @@ test("one set in four views, each in the address", async ({ page, quipu }) => {
   await screens(page, "memory-markdown");
   // What is shown is the server's file, to the byte.
   const shown = await file.locator("pre").evaluate((pre) => pre.textContent);
-  const { files } = await quipu.vault.get();
+  const { files } = await lukasa.vault.get();
   const profile = files.find((one) => one.path === "profile.md");
   expect(shown).toBe(`${profile?.content}\n`);
 });

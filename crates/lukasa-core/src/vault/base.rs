@@ -1,0 +1,235 @@
+//! The base: everything that was known when the files were made, one JSON object a line. It is the
+//! third side of the comparison, and what makes the vault lossless: what the lines do not show, and
+//! what was forgotten, is here. What lies in the trash is not.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::{Deserialize, Serialize};
+
+use super::{BASE, File, Held, Home, Problem, by_fact, shown};
+use crate::archive::FileSignature;
+use crate::episode::Episode;
+use crate::fact::{State, Version};
+use crate::id::FactId;
+use crate::limits;
+use crate::link::Link;
+use crate::state_hash;
+use crate::time::{Timestamp, is_storable};
+
+const FORMAT: u32 = 1;
+
+/// A version as it was known, and the file its line stood in, if it had one.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Based {
+    pub memory: Version,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub file: Option<String>,
+}
+
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Base {
+    pub memories: Vec<Based>,
+    pub links: Vec<Link>,
+    pub episodes: Vec<Episode>,
+}
+
+#[derive(Debug, PartialEq, Serialize, Deserialize)]
+struct Head {
+    lukasa: String,
+    format: u32,
+    memories: String,
+    episodes: String,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(untagged)]
+enum Row {
+    Head(Head),
+    Memory(Box<Based>),
+    Link { link: Box<Link> },
+    Episode { episode: Box<Episode> },
+    Signature(SignatureRow),
+}
+
+/// The last row of a base that was signed. It has no other field: a row is either the signature or
+/// something that is signed.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct SignatureRow {
+    signature: FileSignature,
+}
+
+/// Adds a signature over the rows of a base as its last row.
+pub fn add_signature(base: &mut File, signature: FileSignature) {
+    let row = serde_json::to_string(&SignatureRow { signature }).unwrap_or_default();
+    base.content.push_str(&row);
+    base.content.push('\n');
+}
+
+/// Splits a base into the rows that were signed and the signature in its last row, if it has one.
+pub fn split_signature(content: &str) -> Option<(&str, FileSignature)> {
+    let end = content.strip_suffix('\n').unwrap_or(content).rfind('\n')? + 1;
+    let (rows, last) = content.split_at(end);
+    let row: SignatureRow = serde_json::from_str(last).ok()?;
+    Some((rows, row.signature))
+}
+
+impl Base {
+    /// The base of a vault that is made now.
+    pub fn of(held: &Held, now: Timestamp) -> Self {
+        let mut base = Self::default();
+        for known in by_fact(&held.versions).values() {
+            let shown = shown(known, now);
+            for version in known.iter().filter(|v| v.state != State::Trashed) {
+                let here = shown.as_ref().filter(|(shown, _)| shown.id == version.id);
+                let file = here.map(|(_, home)| home.path());
+                base.memories.push(Based { memory: (*version).clone(), file });
+            }
+        }
+        let facts: BTreeSet<FactId> = base.memories.iter().map(|b| b.memory.fact).collect();
+        let both = |link: &&Link| facts.contains(&link.from) && facts.contains(&link.to);
+        base.links = held.links.iter().filter(both).cloned().collect();
+        base.episodes.clone_from(&held.episodes);
+        base.sort();
+        base
+    }
+
+    fn sort(&mut self) {
+        self.memories.sort_by_key(|b| (b.memory.fact, b.memory.valid.from, b.memory.id));
+        self.links.sort_by_key(|link| link.id);
+        self.episodes.sort_by_key(|episode| (episode.started_at, episode.id));
+    }
+
+    /// The same base, saying of these facts what an earlier one said.
+    pub(super) fn holding(mut self, earlier: &Base, facts: &BTreeSet<FactId>) -> Self {
+        self.memories.retain(|b| !facts.contains(&b.memory.fact));
+        let held = earlier.memories.iter().filter(|b| facts.contains(&b.memory.fact));
+        self.memories.extend(held.cloned());
+        self.sort();
+        self
+    }
+
+    /// The same base, with these links of an earlier one.
+    pub(super) fn keeping(mut self, links: &[Link]) -> Self {
+        let key = |link: &Link| (link.from, link.to, link.relation.clone());
+        let mut known: BTreeSet<_> = self.links.iter().map(key).collect();
+        self.links.extend(links.iter().filter(|link| known.insert(key(link))).cloned());
+        self.sort();
+        self
+    }
+
+    fn head(&self) -> Head {
+        let versions: Vec<Version> = self.memories.iter().map(|b| b.memory.clone()).collect();
+        Head {
+            lukasa: "vault".to_owned(),
+            format: FORMAT,
+            memories: state_hash::of_memories(&versions, &self.links),
+            episodes: state_hash::of_episodes(&self.episodes),
+        }
+    }
+
+    pub fn write(&self) -> File {
+        let head = Row::Head(self.head());
+        let memories = self.memories.iter().map(|b| Row::Memory(Box::new(b.clone())));
+        let links = self.links.iter().map(|link| Row::Link { link: Box::new(link.clone()) });
+        let episodes = self.episodes.iter().map(|e| Row::Episode { episode: Box::new(e.clone()) });
+        let rows = [head].into_iter().chain(memories).chain(links).chain(episodes);
+        let mut content = String::new();
+        for row in rows {
+            content.push_str(&serde_json::to_string(&row).unwrap_or_default());
+            content.push('\n');
+        }
+        File { path: BASE.to_owned(), content }
+    }
+
+    /// Reads a base. A line that is none, or that could not be kept, is named and passed over.
+    pub fn read(text: &str, problems: &mut Vec<Problem>) -> Self {
+        let mut base = Self::default();
+        let mut head = None;
+        let mut whole = true;
+        for (number, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
+            let mut problem = |what: String| {
+                problems.push(Problem { file: BASE.to_owned(), line: number + 1, what });
+            };
+            match serde_json::from_str::<Row>(line) {
+                Ok(Row::Head(said)) if said.format != FORMAT => {
+                    problem(format!("written in format {}; update Lukasa to read it", said.format));
+                    return Self::default();
+                }
+                Ok(Row::Head(said)) => head = Some(said),
+                Ok(Row::Memory(based)) => match fault(&based.memory) {
+                    None => base.memories.push(*based),
+                    Some(what) => {
+                        problem(what);
+                        whole = false;
+                    }
+                },
+                Ok(Row::Link { link }) => match link.fault() {
+                    None => base.links.push(*link),
+                    Some(what) => {
+                        problem(what.to_owned());
+                        whole = false;
+                    }
+                },
+                Ok(Row::Episode { episode }) => match episode.fault() {
+                    None => base.episodes.push(*episode),
+                    Some(what) => {
+                        problem(what.to_owned());
+                        whole = false;
+                    }
+                },
+                // Whether it fits is for the reader of the whole file to verify.
+                Ok(Row::Signature(_)) => {}
+                Err(_) => {
+                    problem("not a line that Lukasa wrote; it is passed over".to_owned());
+                    whole = false;
+                }
+            }
+        }
+        base.memories.retain(|b| b.memory.state != State::Trashed);
+        base.sort();
+        if whole && head.is_some_and(|said| said != base.head()) {
+            let what = "lines are missing or were changed; what is left is used".to_owned();
+            problems.push(Problem { file: BASE.to_owned(), line: 1, what });
+        }
+        base
+    }
+
+    /// The lines there were, by fact.
+    pub(super) fn shown(&self) -> BTreeMap<FactId, (&Version, Home)> {
+        let home = |based: &Based| based.file.as_deref().and_then(Home::at);
+        let lines = self.memories.iter().filter_map(|b| Some((&b.memory, home(b)?)));
+        lines.map(|(version, home)| (version.fact, (version, home))).collect()
+    }
+
+    pub(super) fn versions(&self) -> Vec<Version> {
+        self.memories.iter().map(|b| b.memory.clone()).collect()
+    }
+}
+
+/// Why a version could not be kept as it is written there; a file can say anything.
+fn fault(version: &Version) -> Option<String> {
+    if let Some((field, reason)) = version.claim.faults().first() {
+        return Some(format!("{field}: {reason}"));
+    }
+    let times = [version.confirmed_at, version.last_confirmed_at, version.consented_at];
+    let mut times = times.into_iter().flatten().chain([version.valid.from, version.known.from]);
+    let texts = version.turns.iter().chain(&version.session);
+    let sure = version.confidence.unwrap_or(0.0);
+    let what = if !(1..=limits::VERSIONS).contains(&version.number) {
+        "number: counted from one"
+    } else if !(0.0..=1.0).contains(&sure) || (!version.extracted && version.confidence.is_some()) {
+        "confidence: between 0 and 1, and only for what was extracted"
+    } else if !times.all(is_storable) || !version.valid.until.is_none_or(is_storable) {
+        "a time that cannot be kept"
+    } else if version.valid.until.is_some_and(|until| until <= version.valid.from) {
+        "valid: until must be later than from"
+    } else if texts.clone().any(|text| text.len() > limits::NAME_CHARS || text.contains('\0'))
+        || version.turns.len() > limits::TURNS
+    {
+        "session or turns: too long"
+    } else {
+        return None;
+    };
+    Some(what.to_owned())
+}

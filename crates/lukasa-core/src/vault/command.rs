@@ -1,0 +1,296 @@
+//! The vault for an assistant that has a tool for files: six commands on paths under `/memories`, and
+//! the answers such a tool is known to give. Each edits the text of the files; what the edit means is
+//! the plan's business, as for any other hand.
+
+use super::{BASE, File, Home, as_bullets};
+
+/// The root that every path begins with.
+const ROOT: &str = "/memories";
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Command {
+    View { path: String, range: Option<(i64, i64)> },
+    Create { path: String, text: String },
+    Replace { path: String, old: String, new: String },
+    Insert { path: String, line: i64, text: String },
+    Delete { path: String },
+    Rename { from: String, to: String },
+}
+
+impl Command {
+    pub fn only_looks(&self) -> bool {
+        matches!(self, Command::View { .. })
+    }
+
+    /// Carries the command out on the files and says what the tool would say, or why it cannot.
+    pub fn run(&self, files: &mut Vec<File>) -> Result<String, String> {
+        match self {
+            Command::View { path, range } => view(files, path, *range),
+            Command::Create { path, text } => {
+                let inside = writable(path)?;
+                if files.iter().any(|file| file.path == inside) {
+                    return Err(format!("Error: File {path} already exists"));
+                }
+                let content = listed(&inside, text);
+                files.push(File { path: inside, content });
+                Ok(format!("File created successfully at: {path}"))
+            }
+            Command::Replace { path, old, new } => replace(files, path, old, new),
+            Command::Insert { path, line, text } => insert(files, path, *line, text),
+            Command::Delete { path } => delete(files, path),
+            Command::Rename { from, to } => rename(files, from, to),
+        }
+    }
+}
+
+fn missing(path: &str) -> String {
+    format!("The path {path} does not exist. Please provide a valid path.")
+}
+
+/// The path below the root; nothing if it leads out of it or is hidden.
+fn inside(path: &str) -> Option<String> {
+    let rest = path.strip_prefix(ROOT)?;
+    let rest = rest.strip_suffix('/').unwrap_or(rest);
+    if rest.is_empty() {
+        return Some(String::new());
+    }
+    let rest = rest.strip_prefix('/')?;
+    let plain = |part: &str| !part.is_empty() && !part.starts_with('.') && !part.contains('\\');
+    rest.split('/').all(plain).then(|| rest.to_owned())
+}
+
+fn writable(path: &str) -> Result<String, String> {
+    let inside = inside(path).filter(|inside| Home::at(inside).is_some());
+    inside.ok_or_else(|| {
+        format!(
+            "Error: {path} is not kept. Memories are kept in {ROOT}/profile.md, \
+             {ROOT}/procedures.md, {ROOT}/active_context.md and {ROOT}/domains/<name>.md"
+        )
+    })
+}
+
+/// What an assistant wrote, one memory a line.
+fn listed(path: &str, text: &str) -> String {
+    Home::at(path).map_or_else(|| text.to_owned(), |home| as_bullets(text, &home))
+}
+
+fn find<'a>(files: &'a mut [File], path: &str) -> Result<&'a mut File, String> {
+    let inside = inside(path).unwrap_or_default();
+    let file = files.iter_mut().find(|file| file.path == inside && file.path != BASE);
+    file.ok_or_else(|| format!("Error: {}", missing(path)))
+}
+
+fn numbered<'a>(lines: impl Iterator<Item = (usize, &'a str)>) -> String {
+    lines.map(|(at, line)| format!("{at:>6}\t{line}")).collect::<Vec<_>>().join("\n")
+}
+
+fn view(files: &[File], path: &str, range: Option<(i64, i64)>) -> Result<String, String> {
+    let inside = inside(path).ok_or_else(|| missing(path))?;
+    if let Some(file) = files.iter().find(|file| file.path == inside) {
+        let lines = file.content.lines().enumerate().map(|(at, line)| (at + 1, line));
+        let (first, last) = range.unwrap_or((1, -1));
+        let from = usize::try_from(first).unwrap_or(1);
+        let to = usize::try_from(last).unwrap_or(usize::MAX);
+        let shown = numbered(lines.filter(|(at, _)| (from..=to).contains(at)));
+        return Ok(format!("Here's the content of {path} with line numbers:\n{shown}"));
+    }
+    let below = if inside.is_empty() { String::new() } else { format!("{inside}/") };
+    let files: Vec<&File> = files
+        .iter()
+        .filter(|file| file.path.starts_with(&below) && !file.path.starts_with('.'))
+        .collect();
+    if files.is_empty() {
+        return Err(missing(path));
+    }
+    let mut sizes: Vec<(String, usize)> = Vec::new();
+    let mut add = |path: String, size: usize| match sizes.iter_mut().find(|(p, _)| *p == path) {
+        Some((_, all)) => *all += size,
+        None => sizes.push((path, size)),
+    };
+    let root = format!("{ROOT}/{below}").trim_end_matches('/').to_owned();
+    for file in &files {
+        add(root.clone(), file.content.len());
+        let rest = &file.path[below.len()..];
+        for (at, _) in rest.match_indices('/') {
+            add(format!("{root}/{}", &rest[..at]), file.content.len());
+        }
+        add(format!("{root}/{rest}"), file.content.len());
+    }
+    sizes.sort();
+    let line = |(path, size): &(String, usize)| format!("{}\t{path}", readable(*size));
+    let list = sizes.iter().map(line).collect::<Vec<_>>().join("\n");
+    Ok(format!(
+        "Here're the files and directories up to 2 levels deep in {path}, excluding hidden items \
+         and node_modules:\n{list}"
+    ))
+}
+
+/// A size as a person reads it.
+fn readable(bytes: usize) -> String {
+    match bytes {
+        0..1_024 => format!("{bytes}"),
+        1_024..1_048_576 => format!("{}.{}K", bytes / 1_024, bytes % 1_024 * 10 / 1_024),
+        _ => format!("{}.{}M", bytes / 1_048_576, bytes % 1_048_576 * 10 / 1_048_576),
+    }
+}
+
+fn replace(files: &mut [File], path: &str, old: &str, new: &str) -> Result<String, String> {
+    let file = find(files, path)?;
+    writable(path)?;
+    let found: Vec<usize> = file.content.match_indices(old).map(|(at, _)| at).collect();
+    let line = |at: usize| file.content[..at].matches('\n').count() + 1;
+    let at = match found[..] {
+        _ if old.is_empty() => return Err("Error: `old_str` must not be empty".to_owned()),
+        [] => {
+            return Err(format!(
+                "No replacement was performed, old_str `{old}` did not appear verbatim in {path}."
+            ));
+        }
+        [at] => at,
+        _ => {
+            let lines = found.iter().map(|at| line(*at).to_string()).collect::<Vec<_>>().join(", ");
+            return Err(format!(
+                "No replacement was performed. Multiple occurrences of old_str `{old}` in lines: \
+                 {lines}. Please ensure it is unique"
+            ));
+        }
+    };
+    let first = line(at);
+    let edited = file.content.replacen(old, new, 1);
+    file.content = listed(&file.path, &edited);
+    let last = first + new.matches('\n').count();
+    let around = file.content.lines().enumerate().map(|(at, line)| (at + 1, line));
+    let around = around.filter(|(at, _)| *at + 2 >= first && *at <= last + 2);
+    Ok(format!("The memory file has been edited.\n{}", numbered(around)))
+}
+
+fn insert(files: &mut [File], path: &str, at: i64, text: &str) -> Result<String, String> {
+    let file = find(files, path)?;
+    writable(path)?;
+    let mut lines: Vec<&str> = file.content.lines().collect();
+    let place = usize::try_from(at).ok().filter(|at| *at <= lines.len()).ok_or_else(|| {
+        format!(
+            "Error: Invalid `insert_line` parameter: {at}. It should be within the range of lines of \
+             the file: [0, {}]",
+            lines.len()
+        )
+    })?;
+    lines.insert(place, text.strip_suffix('\n').unwrap_or(text));
+    file.content = listed(&file.path, &(lines.join("\n") + "\n"));
+    Ok(format!("The file {path} has been edited."))
+}
+
+fn delete(files: &mut Vec<File>, path: &str) -> Result<String, String> {
+    let inside = inside(path).ok_or_else(|| format!("Error: {}", missing(path)))?;
+    if inside.is_empty() {
+        return Err(format!("Error: The {ROOT} directory itself cannot be deleted"));
+    }
+    let folder = format!("{inside}/");
+    let goes = |file: &File| file.path == inside || file.path.starts_with(&folder);
+    if !files.iter().any(goes) {
+        return Err(format!("Error: The path {path} does not exist"));
+    }
+    if files.iter().filter(|file| goes(file)).any(|file| Home::at(&file.path).is_none()) {
+        return Err(format!("Error: {path} is only shown here and cannot be deleted"));
+    }
+    files.retain(|file| !goes(file));
+    Ok(format!("Successfully deleted {path}"))
+}
+
+fn rename(files: &mut [File], from: &str, to: &str) -> Result<String, String> {
+    let there = writable(to)?;
+    if files.iter().any(|file| file.path == there) {
+        return Err(format!("Error: The destination {to} already exists"));
+    }
+    let missing = || format!("Error: The path {from} does not exist");
+    let file = find(files, from).map_err(|_| missing())?;
+    writable(from)?;
+    file.path = there;
+    Ok(format!("Successfully renamed {from} to {to}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn files() -> Vec<File> {
+        let file = |path: &str, content: &str| File { path: path.into(), content: content.into() };
+        vec![
+            file("domains/food.md", "# Food\n\n- Likes tea\n"),
+            file("episodes/2026-01.md", "# What happened\n"),
+            file("profile.md", "# Profile\n\n- Lives in Lisbon\n- Lives well\n"),
+            file(BASE, "{}\n"),
+        ]
+    }
+
+    fn run(files: &mut Vec<File>, command: &Command) -> Result<String, String> {
+        command.run(files)
+    }
+
+    #[test]
+    fn looking_lists_files_and_lines() {
+        let look = |path: &str, range| {
+            let command = Command::View { path: path.into(), range };
+            command.run(&mut files())
+        };
+        let list = look("/memories", None).unwrap();
+        assert!(
+            list.contains("\t/memories/domains/food.md\n") && !list.contains("lukasa"),
+            "{list}"
+        );
+        assert!(look("/memories/domains", None).unwrap().contains("\t/memories/domains/food.md"));
+        let file = look("/memories/profile.md", Some((3, 3))).unwrap();
+        assert!(file.ends_with("line numbers:\n     3\t- Lives in Lisbon"), "{file}");
+        for path in [
+            "/memories/none.md",
+            "/memories/.lukasa/base.jsonl",
+            "/etc/passwd",
+            "/memories/../etc",
+            "/memoriesx",
+            "/memories/x\\..\\y",
+        ] {
+            assert_eq!(look(path, None), Err(missing(path)), "{path}");
+        }
+    }
+
+    #[test]
+    fn editing_answers_as_the_tool_does() {
+        let mut files = files();
+        let path = || "/memories/profile.md".to_owned();
+        let replace = |old: &str, new: &str| Command::Replace {
+            path: path(),
+            old: old.into(),
+            new: new.into(),
+        };
+        let twice = run(&mut files, &replace("Lives", "Stays")).unwrap_err();
+        assert!(twice.contains("in lines: 3, 4. Please"), "{twice}");
+        assert!(run(&mut files, &replace("Porto", "")).unwrap_err().contains("verbatim"));
+        let done = run(&mut files, &replace("Lisbon", "Faro")).unwrap();
+        assert!(done.contains("     3\t- Lives in Faro"), "{done}");
+        let insert = |line| Command::Insert { path: path(), line, text: "Speaks Danish".into() };
+        assert!(run(&mut files, &insert(9)).unwrap_err().contains("[0, 4]"));
+        run(&mut files, &insert(4)).unwrap();
+        assert!(files[2].content.ends_with("- Lives well\n- Speaks Danish\n"));
+        let create = |path: &str| Command::Create { path: path.into(), text: "A note".into() };
+        assert!(run(&mut files, &create("/memories/profile.md")).unwrap_err().contains("already"));
+        assert!(run(&mut files, &create("/memories/notes.txt")).unwrap_err().contains("not kept"));
+        run(&mut files, &create("/memories/domains/work.md")).unwrap();
+        assert_eq!(files[4].content, "- A note");
+        let rename = |from: &str, to: &str| Command::Rename { from: from.into(), to: to.into() };
+        let (food, work) = ("/memories/domains/food.md", "/memories/domains/work.md");
+        assert!(run(&mut files, &rename(food, work)).unwrap_err().contains("already exists"));
+        run(&mut files, &rename(food, "/memories/domains/travel.md")).unwrap();
+        for path in [
+            "/memories",
+            "/memories/episodes",
+            "/memories/episodes/2026-01.md",
+            "/memories/.lukasa/base.jsonl",
+            "/memories/none.md",
+        ] {
+            assert!(run(&mut files, &Command::Delete { path: path.into() }).is_err(), "{path}");
+        }
+        run(&mut files, &Command::Delete { path: "/memories/domains".into() }).unwrap();
+        let left: Vec<&str> = files.iter().map(|file| file.path.as_str()).collect();
+        assert_eq!(left, ["episodes/2026-01.md", "profile.md", BASE]);
+    }
+}

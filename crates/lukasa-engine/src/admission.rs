@@ -1,0 +1,136 @@
+//! Admission of a claim: the screens, the domains and the policy, asked before anything is written.
+//! The rules are in [`lukasa_core::admission`]; here is what they have to be told.
+
+use lukasa_core::admission::{Decision, Screening, Sensitivity, Writer, decide, without_authority};
+use lukasa_core::learn::transcript::Transcript;
+use lukasa_core::screen::ground;
+use lukasa_core::{Claim, Domain, Evidence, Origin, State, TurnId};
+use lukasa_store::{Scope, domain, session};
+
+use crate::error::{Error, Result};
+use crate::facts::check_domain;
+
+/// Longer claims are screened on a thread of their own.
+const INLINE_CHARS: usize = 4_000;
+/// How many turns of a session a quotation is looked for in: its last ones.
+const QUOTED_TURNS: i64 = 200;
+
+/// A claim that may be written, and in which state.
+#[derive(Debug)]
+pub(crate) struct Admitted {
+    pub(crate) claim: Claim,
+    pub(crate) state: State,
+    pub(crate) domain: Option<Domain>,
+}
+
+/// Runs the screens over a claim, without holding up other requests for a long one.
+pub(crate) async fn screen(claim: &Claim) -> Screening {
+    let chars = claim.content.len() + claim.detail.as_ref().map_or(0, String::len);
+    if chars <= INLINE_CHARS {
+        return Screening::of(claim);
+    }
+    let claim = claim.clone();
+    let screening = tokio::task::spawn_blocking(move || Screening::of(&claim)).await;
+    // A screen that panicked has let nothing through.
+    screening.unwrap_or(Screening { directs: true, ..Screening::default() })
+}
+
+/// What is known about a write besides its claim.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Ask<'a> {
+    pub(crate) writer: Writer,
+    pub(crate) screening: &'a Screening,
+    /// A human's answer to the question whether something sensitive may be kept although its domain
+    /// is not open.
+    pub(crate) keep_without_domain: bool,
+    /// The domain that the memory has already. If it was closed since, the memory can still be
+    /// corrected there.
+    pub(crate) has_domain: Option<&'a str>,
+}
+
+impl<'a> Ask<'a> {
+    pub(crate) fn new(writer: Writer, screening: &'a Screening) -> Self {
+        Self { writer, screening, keep_without_domain: false, has_domain: None }
+    }
+}
+
+/// Decides over a claim.
+pub(crate) async fn admit(scope: &Scope, claim: Claim, ask: Ask<'_>) -> Result<Admitted> {
+    let Ask { writer, screening, keep_without_domain, has_domain } = ask;
+    if let Some(kind) = screening.secret {
+        return Err(Error::SecretRejected(kind));
+    }
+    let mut claim = without_authority(claim, writer);
+    let keeps = keep_without_domain && writer == Writer::Human && claim.domain.is_none();
+    let named = claim.domain.as_deref().filter(|name| has_domain != Some(*name));
+    let mut domain = check_domain(scope, named).await?;
+    let felt = screening.domain().filter(|name| claim.domain.as_deref() != Some(*name));
+    let sensitivity = match (screening.sensitive, felt) {
+        (None, _) => Sensitivity::Plain,
+        _ if keeps => Sensitivity::Plain,
+        // The claim names the domain, which is open, or the memory has it already.
+        (Some(_), None) if claim.domain.is_some() && screening.domain().is_some() => {
+            Sensitivity::Open
+        }
+        (Some(_), None) => Sensitivity::NoDomain,
+        (Some(_), Some(name)) => match domain::find(scope, name).await? {
+            Some((found, false)) if found.requires_opt_in => Sensitivity::Closed,
+            Some((found, _)) => {
+                if claim.domain.is_none() {
+                    claim.domain = Some(found.name.clone());
+                    domain = Some(found);
+                }
+                Sensitivity::Open
+            }
+            None => Sensitivity::NoDomain,
+        },
+    };
+    match decide(writer, screening.traits(&claim, sensitivity)) {
+        Decision::Accept => Ok(Admitted { claim, state: State::Active, domain }),
+        Decision::Ask => Ok(Admitted { claim, state: State::Proposed, domain }),
+        Decision::RejectSecret => Err(Error::Internal(lukasa_store::Error::Corrupt {
+            table: "admission",
+            what: "a secret without its kind".to_owned(),
+        })),
+        Decision::RejectClosed => {
+            Err(Error::OptInNeeded(screening.domain().unwrap_or_default().to_owned()))
+        }
+    }
+}
+
+/// A quotation that was found in what the user typed.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Quoted {
+    pub(crate) turn: TurnId,
+    pub(crate) evidence: Evidence,
+}
+
+/// Looks for one of the quotations in what the user typed in a session, and checks that it carries
+/// the new words. What an agent cites counts only then.
+pub(crate) async fn find_quotation(
+    scope: &Scope,
+    content: &str,
+    quotations: &[String],
+    session: Option<&str>,
+) -> Result<Option<Quoted>> {
+    const MIN_CHARS: usize = 8;
+    let (Some(name), false) = (session, quotations.is_empty()) else { return Ok(None) };
+    let Some(held) = session::find(scope, name).await? else { return Ok(None) };
+    let after = held.turns.saturating_sub(i32::try_from(QUOTED_TURNS).unwrap_or(i32::MAX)).max(0);
+    let turns = session::turns(scope, name, after, QUOTED_TURNS).await?;
+    let (content, quotations) = (content.to_owned(), quotations.to_vec());
+    let look = move || {
+        let transcript = Transcript::of(&turns);
+        let long = |quote: &&String| quote.chars().count() >= MIN_CHARS;
+        quotations.iter().filter(long).find_map(|quote| {
+            let found = transcript.find(quote).filter(|f| f.origin >= Origin::UserTurn)?;
+            if !ground::grounded(&content, &[&found.sentence]) {
+                return None;
+            }
+            let turn = Some(found.turn.to_string());
+            let evidence = Evidence { turn, ..Evidence::of("quote", &found.quote) };
+            Some(Quoted { turn: found.turn, evidence })
+        })
+    };
+    Ok(tokio::task::spawn_blocking(look).await.unwrap_or(None))
+}

@@ -1,0 +1,141 @@
+//! What went into prompts and what came of it: the answer to "what did you use, and when?"
+
+use futures_util::try_join;
+use lukasa_core::job::next_upkeep;
+use lukasa_core::limits::REASONING_CHARS;
+use lukasa_core::{Caller, FactId, Ids, JobKind, RetrievalId, Timestamp, TurnId};
+use lukasa_store::context::{self as kept, Baseline, Retrieval, Stats, Usage, UsagePlace};
+use lukasa_store::{Batch, erase, job, session};
+
+use crate::error::{Error, Result};
+use crate::sessions::{answered, check_session_name, job_id, keep_answer};
+use crate::{Engine, Request};
+
+pub use lukasa_store::context::{
+    Baseline as BaselineRecord, Retrieval as RetrievalRecord, Stats as UsageStats,
+    Usage as UsageRecord,
+};
+
+/// What an application can report about a memory it was given. That it was given is noted anyway.
+pub const USAGE_TYPES: [&str; 7] =
+    ["retrieved", "applied", "cited", "conflicted", "overridden", "confirmed", "contradicted"];
+
+/// Of these, what shows whether a memory is right.
+const OUTCOMES: [&str; 3] = ["confirmed", "contradicted", "overridden"];
+
+/// A use to report.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NewUsage {
+    pub fact: FactId,
+    pub session: Option<String>,
+    pub retrieval: Option<RetrievalId>,
+    pub turn: Option<TurnId>,
+    pub kind: String,
+    pub influence: Option<String>,
+}
+
+/// Everything a session was given.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Given {
+    pub baselines: Vec<Baseline>,
+    /// Newest first.
+    pub retrievals: Vec<Retrieval>,
+}
+
+impl Engine {
+    /// Exactly what a session was given (R181).
+    pub async fn given(&self, caller: &Caller, name: &str, now: Timestamp) -> Result<Given> {
+        const MOST: i64 = 200;
+        let scope = self.reading(caller, now).await?;
+        let (baselines, retrievals) =
+            try_join!(kept::baselines(&scope, name), kept::retrievals(&scope, name, MOST))?;
+        // A chat can be given something before it is spoken in, and be spoken in without being given
+        // anything.
+        let nothing = baselines.is_empty() && retrievals.is_empty();
+        if nothing && session::find(&scope, name).await?.is_none() {
+            return Err(Error::SessionNotFound);
+        }
+        Ok(Given { baselines, retrievals })
+    }
+
+    /// One retrieval, with its trace.
+    pub async fn retrieval(
+        &self,
+        caller: &Caller,
+        id: RetrievalId,
+        now: Timestamp,
+    ) -> Result<Retrieval> {
+        let scope = self.reading(caller, now).await?;
+        kept::find_retrieval(&scope, id).await?.ok_or(Error::RetrievalNotFound)
+    }
+
+    /// Notes what came of a memory.
+    pub async fn report_usage(&self, request: &Request, new: NewUsage) -> Result<Usage> {
+        if !USAGE_TYPES.contains(&new.kind.as_str()) {
+            return Err(Error::invalid(
+                "type",
+                "one of retrieved, applied, cited, conflicted, overridden, confirmed, contradicted",
+            ));
+        }
+        if let Some(session) = &new.session {
+            check_session_name(session)?;
+        }
+        let influence = new.influence.as_deref().unwrap_or("");
+        if influence.chars().count() > REASONING_CHARS || influence.contains('\0') {
+            return Err(Error::invalid("influence", "at most 2,000 characters"));
+        }
+        let scope = self.writing(request).await?;
+        if let Some(kept) = answered(&scope, request).await? {
+            return Ok(kept);
+        }
+        if !erase::exists(&scope, new.fact).await? {
+            return Err(Error::MemoryNotFound);
+        }
+        let now = request.moment.now;
+        let usage = Usage {
+            id: Ids::new(now, request.moment.seed).usage(),
+            fact: new.fact,
+            session: new.session,
+            retrieval: new.retrieval,
+            turn: new.turn,
+            kind: new.kind,
+            influence: new.influence,
+            at: lukasa_core::time::micros(now),
+        };
+        let mut batch = Batch::default();
+        kept::queue_usage(&mut batch, &scope, &usage);
+        if OUTCOMES.contains(&usage.kind.as_str()) {
+            let (id, due) = (job_id(request, "upkeep"), next_upkeep(scope.user(), usage.at));
+            job::queue_sole(&mut batch, &scope, id, JobKind::Upkeep, due, usage.at);
+        }
+        keep_answer(&mut batch, &scope, request, &usage, &[usage.fact]);
+        scope.run(&batch).await?;
+        scope.commit().await?;
+        Ok(usage)
+    }
+
+    /// How much there is, and how much it is used.
+    pub async fn stats(&self, caller: &Caller, now: Timestamp) -> Result<Stats> {
+        let scope = self.reading(caller, now).await?;
+        Ok(kept::stats(&scope, now).await?)
+    }
+
+    /// What was used, newest first; of one memory only, if one is given.
+    pub async fn usage(
+        &self,
+        caller: &Caller,
+        fact: Option<FactId>,
+        after: Option<UsagePlace>,
+        limit: usize,
+        now: Timestamp,
+    ) -> Result<(Vec<Usage>, Option<UsagePlace>)> {
+        let scope = self.reading(caller, now).await?;
+        let wanted = i64::try_from(limit + 1).unwrap_or(i64::MAX);
+        let mut used = kept::usage(&scope, fact, after, wanted).await?;
+        let more = used.len() > limit;
+        used.truncate(limit);
+        let place = |usage: &Usage| UsagePlace { at: usage.at, id: usage.id, fact: usage.fact };
+        let next = used.last().filter(|_| more).map(place);
+        Ok((used, next))
+    }
+}

@@ -1,0 +1,70 @@
+//! "Why did you say this?": what a turn says it used, and what it had been given.
+
+use futures_util::try_join;
+use lukasa_core::{Caller, FactId, Timestamp, Turn, Version};
+use lukasa_store::context::{self as kept, Retrieval, Usage};
+use lukasa_store::{fact, session};
+
+use crate::Engine;
+use crate::error::{Error, Result};
+use crate::facts::{Memory, as_memory};
+
+/// A memory that bears on a turn, as it was known when the turn was said.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Grounds {
+    pub memory: Memory,
+    /// How the turn says it used it; nothing if it was only given.
+    pub usage: Option<Usage>,
+}
+
+/// What is behind a turn.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Why {
+    pub turn: Turn,
+    pub grounds: Vec<Grounds>,
+    /// The retrieval that came before it.
+    pub retrieval: Option<Retrieval>,
+}
+
+impl Engine {
+    /// What a turn relied on: first what it says it used, then what else it had been given. Memories
+    /// are shown as they were known then; what was erased since is gone here too.
+    pub async fn why(
+        &self,
+        caller: &Caller,
+        session: &str,
+        number: i32,
+        now: Timestamp,
+    ) -> Result<Why> {
+        let scope = self.reading(caller, now).await?;
+        let (there, turn) = try_join!(
+            session::find(&scope, session),
+            session::turn_numbered(&scope, session, number)
+        )?;
+        there.filter(|s| s.trashed_at.is_none()).ok_or(Error::SessionNotFound)?;
+        let turn = turn.ok_or(Error::TurnNotFound)?;
+        let used = kept::used_by(&scope, turn.id).await?;
+        let named = used.iter().find_map(|usage| usage.retrieval);
+        let retrieval = match named {
+            Some(id) => kept::find_retrieval(&scope, id).await?,
+            None => kept::retrieval_before(&scope, session, turn.recorded_at).await?,
+        };
+        let given = retrieval.iter().flat_map(|retrieval| retrieval.facts.iter().copied());
+        let mut facts: Vec<FactId> = used.iter().map(|usage| usage.fact).collect();
+        for fact in given {
+            if !facts.contains(&fact) {
+                facts.push(fact);
+            }
+        }
+        let at = turn.recorded_at;
+        let mut grounds = Vec::new();
+        for id in facts {
+            let known = fact::known_at(&scope, id, at).await?;
+            let holds = |version: &&Version| version.valid.contains(at);
+            let Some(version) = known.iter().find(holds).or(known.last()) else { continue };
+            let usage = used.iter().find(|usage| usage.fact == id).cloned();
+            grounds.push(Grounds { memory: as_memory(version, &known, at), usage });
+        }
+        Ok(Why { turn, grounds, retrieval })
+    }
+}

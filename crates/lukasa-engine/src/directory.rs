@@ -1,0 +1,162 @@
+//! A tenant's users and domains.
+
+use futures_util::try_join;
+use jiff::SignedDuration;
+use lukasa_core::{Caller, CallerKind, Domain, Refusal, TenantId, Timestamp, UserId};
+use lukasa_store::directory::User;
+use lukasa_store::health::Counts;
+use lukasa_store::passage::{self, Change};
+use lukasa_store::{Batch, Scope, context, directory, domain, erasure, health};
+
+use crate::Engine;
+use crate::access::check_name;
+use crate::error::{Error, Result};
+
+pub use lukasa_store::directory::User as UserRecord;
+pub use lukasa_store::health::Counts as UserCounts;
+
+/// A domain, and since when the user has it open.
+#[derive(Debug, Clone, PartialEq)]
+pub struct DomainView {
+    pub domain: Domain,
+    pub opted_in_at: Option<Timestamp>,
+}
+
+impl Engine {
+    /// Creates a user ahead of their first memory, or brings a deleted one back, empty. With
+    /// `minutes` the user is a passing one, who reads as deleted when the time is up.
+    pub async fn create_user(
+        &self,
+        tenant: TenantId,
+        name: &str,
+        minutes: Option<i64>,
+        now: Timestamp,
+    ) -> Result<User> {
+        check_name("user", name)?;
+        if minutes.is_some_and(|minutes| !(1..=60 * 24 * 30).contains(&minutes)) {
+            return Err(Error::invalid("expires_in_minutes", "between one minute and thirty days"));
+        }
+        let ends = minutes.map(|minutes| now + SignedDuration::from_mins(minutes));
+        let id = UserId::named(tenant, name);
+        // Under the user's lock, as the mark of an erasure is: rows that are still to be removed must
+        // not become those of the new user.
+        let scope = self.store.write(tenant, id).await?;
+        if erasure::unfinished(&scope).await?.is_some() {
+            return Err(lukasa_store::Error::Unavailable("the user is being erased".into()).into());
+        }
+        directory::create_user(&scope, name, ends, now).await?;
+        let user = directory::me(&scope).await?.ok_or(Error::UserNotFound)?;
+        scope.commit().await?;
+        Ok(user)
+    }
+
+    pub async fn users(
+        &self,
+        tenant: TenantId,
+        after: Option<&str>,
+        limit: usize,
+    ) -> Result<(Vec<User>, Option<String>)> {
+        let list = self.store.directory(tenant).await?;
+        let wanted = i64::try_from(limit + 1).unwrap_or(i64::MAX);
+        let mut users = directory::users(&list, after, wanted).await?;
+        let more = users.len() > limit;
+        users.truncate(limit);
+        let next = users.last().filter(|_| more).map(|user| user.name.clone());
+        Ok((users, next))
+    }
+
+    /// The user and how much is kept about them.
+    pub async fn user(
+        &self,
+        tenant: TenantId,
+        name: &str,
+        now: Timestamp,
+    ) -> Result<(User, Counts)> {
+        let scope = self.store.read(tenant, UserId::named(tenant, name)).await?;
+        let (user, counts) = try_join!(directory::me(&scope), health::count(&scope))?;
+        let user = user.filter(|user| !user.is_gone(now)).ok_or(Error::UserNotFound)?;
+        Ok((user, counts))
+    }
+
+    /// Every domain, and which of them the caller's user has opened.
+    pub async fn domains(&self, caller: &Caller, now: Timestamp) -> Result<Vec<DomainView>> {
+        let scope = self.store.read(caller.tenant, caller.user).await?;
+        let (user, domains, opened) =
+            try_join!(directory::me(&scope), domain::of_tenant(&scope), domain::opened(&scope))?;
+        if user.is_some_and(|user| user.is_gone(now)) {
+            return Err(Error::UserGone);
+        }
+        let since = |name: &str| opened.iter().find(|(open, _)| open == name).map(|(_, at)| *at);
+        let view = |domain: Domain| DomainView { opted_in_at: since(&domain.name), domain };
+        Ok(domains.into_iter().map(view).collect())
+    }
+
+    /// Adds a domain of the tenant's own, or changes it.
+    pub async fn put_domain(&self, tenant: TenantId, new: &Domain) -> Result<()> {
+        if !lukasa_core::domain::is_name(&new.name) {
+            return Err(Error::invalid("name", "a short lower-case word, with hyphens if need be"));
+        }
+        check_name("display_name", &new.display_name)?;
+        if new.default_expiration_days.is_some_and(|days| !(1..=36_500).contains(&days)) {
+            return Err(Error::invalid("default_expiration_days", "between 1 and 36,500"));
+        }
+        let builtin = lukasa_core::builtin_domains().into_iter().find(|d| d.name == new.name);
+        // A built-in domain that is shut stays shut: a tenant may be stricter, never laxer.
+        if builtin.is_some_and(|built| built.requires_opt_in && !new.requires_opt_in) {
+            return Err(Error::invalid("requires_opt_in", "this domain stays shut until opened"));
+        }
+        let list = self.store.directory(tenant).await?;
+        domain::put(&list, new).await?;
+        Ok(list.commit().await?)
+    }
+
+    /// Opens or shuts a domain for the caller's user. Opening is consent, so a human gives it.
+    pub async fn set_opt_in(
+        &self,
+        caller: &Caller,
+        name: &str,
+        open: OptIn,
+        now: Timestamp,
+    ) -> Result<DomainView> {
+        if open == OptIn::Open && caller.kind != CallerKind::Human {
+            return Err(Refusal::NeedsHuman.into());
+        }
+        let scope = self.store.write(caller.tenant, caller.user).await?;
+        if directory::me(&scope).await?.is_some_and(|user| user.is_gone(now)) {
+            return Err(Error::UserGone);
+        }
+        let found = domain::find(&scope, name).await?;
+        let (domain, _) = found.ok_or_else(|| Error::DomainNotFound(name.to_owned()))?;
+        match open {
+            OptIn::Open => {
+                directory::ensure_me(&scope, &caller.user_name, now).await?;
+                domain::open(&scope, name, now).await?;
+            }
+            OptIn::Shut => {
+                domain::shut(&scope, name).await?;
+                context::thaw_domain(&scope, name).await?;
+            }
+        }
+        let mut batch = Batch::default();
+        passage::bump(&mut batch, &scope, Change::Facts);
+        scope.run(&batch).await?;
+        let opened = domain::opened(&scope).await?;
+        scope.commit().await?;
+        let since = opened.into_iter().find(|(open, _)| open == name).map(|(_, at)| at);
+        Ok(DomainView { domain, opted_in_at: since })
+    }
+}
+
+/// Every domain, and whether the user has opened it.
+pub(crate) async fn domains(scope: &Scope) -> Result<Vec<(Domain, bool)>> {
+    let (all, opened) = try_join!(domain::of_tenant(scope), domain::opened(scope))?;
+    let is_open = |name: &str| opened.iter().any(|(domain, _)| domain == name);
+    Ok(all.into_iter().map(|domain| (is_open(&domain.name), domain)).map(|(o, d)| (d, o)).collect())
+}
+
+/// Whether a domain is being opened or shut.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum OptIn {
+    Open,
+    Shut,
+}

@@ -1,0 +1,308 @@
+//! Erasing a user. They are marked first, in one short transaction that the journal knows of: from then
+//! on no request reads or writes about them. Then their rows are removed in batches, each in a transaction of
+//! its own that notes how far it came; the last one finishes the erasure, and there is a receipt.
+
+use std::time::Duration;
+
+use jiff::SignedDuration;
+use lukasa_core::time::micros;
+use lukasa_core::{ErasureId, Ids, TenantId, Timestamp, UserId, Verb};
+use lukasa_store::erasure::{self, Erasure, Rows};
+use lukasa_store::health::Counts;
+use lukasa_store::{Batch, Scope, crash, credential, directory};
+
+use super::{Entry, Line, SignedReceipt};
+use crate::error::{Error, Result};
+use crate::{Engine, Moment};
+
+/// How long the process that removes a user's rows may be silent before another takes over.
+const LEASE: SignedDuration = SignedDuration::from_secs(60);
+/// How long a worker stays with one erasure before it looks for others.
+const WORKER_BUDGET: Duration = Duration::from_secs(10);
+
+/// What was erased with a user.
+#[derive(Debug, Clone, PartialEq)]
+pub struct UserErased {
+    pub counts: Counts,
+    /// The credentials that ended.
+    pub ended: Vec<String>,
+    pub receipt: SignedReceipt,
+}
+
+/// The erasure of a user: done, with a receipt, or under way.
+#[derive(Debug, Clone, PartialEq)]
+pub struct UserErasure {
+    pub id: ErasureId,
+    pub erased_at: Timestamp,
+    /// Rows removed so far, by table.
+    pub removed: Rows,
+    pub ended: Vec<String>,
+    /// Absent while rows are left. A worker removes them.
+    pub receipt: Option<SignedReceipt>,
+}
+
+impl UserErasure {
+    pub fn counts(&self) -> Counts {
+        let of = |table: &str| self.removed.get(table).copied().unwrap_or(0);
+        Counts {
+            facts: of("fact"),
+            versions: of("fact_version"),
+            links: of("link"),
+            operations: of("operation"),
+        }
+    }
+}
+
+/// When a piece of work began, by the engine's ticks and by the clock.
+#[derive(Clone, Copy)]
+struct Began {
+    ticks: u64,
+    now: Timestamp,
+}
+
+impl Engine {
+    /// Erases a user to the end: everything kept about them goes, their credentials end, and the name
+    /// stays refused until it is created again.
+    pub async fn erase_user(
+        &self,
+        tenant: TenantId,
+        name: &str,
+        moment: Moment,
+    ) -> Result<UserErased> {
+        let erasure = self.erase_user_within(tenant, name, moment, Duration::MAX).await?;
+        let counts = erasure.counts();
+        let receipt = erasure.receipt.ok_or(Error::UserNotFound)?;
+        Ok(UserErased { counts, ended: erasure.ended, receipt })
+    }
+
+    /// Erases a user, for so long; what is left then is removed by a worker. A second call while rows
+    /// are left goes on with them.
+    pub async fn erase_user_within(
+        &self,
+        tenant: TenantId,
+        name: &str,
+        moment: Moment,
+        budget: Duration,
+    ) -> Result<UserErasure> {
+        let (user, now) = (UserId::named(tenant, name), micros(moment.now));
+        let began = Began { ticks: (self.ticks)(), now };
+        let scope = self.store.read(tenant, user).await?;
+        let there = directory::me(&scope).await?.ok_or(Error::UserNotFound)?;
+        let under_way = erasure::unfinished(&scope).await?;
+        drop(scope);
+        let mut ended = Vec::new();
+        if under_way.is_none() {
+            if there.deleted_at.is_some() {
+                return Err(Error::UserNotFound);
+            }
+            ended = self.end_credentials(tenant, user).await?;
+            let id = Ids::new(now, moment.seed).erasure();
+            self.mark_for_erasure(tenant, user, id, now, None).await?;
+        }
+        let erasure = self.remove_rows(tenant, user, began, budget).await?;
+        let (erasure, is_done) = erasure.ok_or(Error::UserNotFound)?;
+        let receipt = match is_done {
+            true => Some(self.receipt(tenant, user, &erasure, now).await?),
+            false => None,
+        };
+        let Erasure { id, erased_at, removed, .. } = erasure;
+        Ok(UserErasure { id, erased_at, removed, ended, receipt })
+    }
+
+    /// Goes on with the erasure of a user that was begun and that no process is at; whether there was
+    /// one.
+    pub async fn continue_erasure(&self, moment: Moment) -> Result<bool> {
+        let began = Began { ticks: (self.ticks)(), now: micros(moment.now) };
+        let claimed = self.store.claim_erasure(began.now, began.now + LEASE).await?;
+        let Some((tenant, user)) = claimed else { return Ok(false) };
+        self.remove_rows(tenant, user, began, WORKER_BUDGET).await?;
+        Ok(true)
+    }
+
+    /// Ends every credential of a user. They go first: should the rest fail, a user without keys is
+    /// the safer half.
+    pub(super) async fn end_credentials(
+        &self,
+        tenant: TenantId,
+        user: UserId,
+    ) -> Result<Vec<String>> {
+        let list = self.store.directory(tenant).await?;
+        let ended = credential::remove_of_user(&list, user).await?;
+        list.commit().await?;
+        Ok(ended)
+    }
+
+    /// Has a user refused from now on, and puts the erasure on record as begun. `again` is the
+    /// journal's entry for a user whom a backup has brought back.
+    pub(super) async fn mark_for_erasure(
+        &self,
+        tenant: TenantId,
+        user: UserId,
+        id: ErasureId,
+        now: Timestamp,
+        again: Option<&Entry>,
+    ) -> Result<()> {
+        let scope = self.store.write(tenant, user).await?;
+        let there = directory::me(&scope).await?;
+        if again.is_none() && there.is_none_or(|user| user.deleted_at.is_some()) {
+            return Err(Error::UserNotFound);
+        }
+        let erasure = Erasure {
+            id,
+            fact: None,
+            turn: None,
+            verb: Verb::Erase,
+            operation: None,
+            erased_at: again.map_or(now, |entry| entry.at),
+            removed: Rows::new(),
+            replayed: again.is_some(),
+            scrubbed_at: None,
+        };
+        directory::mark_deleted(&scope, erasure.erased_at).await?;
+        let mut batch = Batch::default();
+        erasure::begin(&mut batch, &scope, &erasure, now + LEASE);
+        scope.run(&batch).await?;
+        let entry = Entry::of(&scope, &erasure);
+        let entries = if again.is_none() { vec![entry] } else { Vec::new() };
+        self.commit_erasing(scope, &entries).await?;
+        self.listeners.end(user);
+        Ok(())
+    }
+
+    /// Removes the rows of a user who is marked, until none is left or the time is up; whether none is
+    /// left. Nothing if no erasure is on record.
+    async fn remove_rows(
+        &self,
+        tenant: TenantId,
+        user: UserId,
+        began: Began,
+        budget: Duration,
+    ) -> Result<Option<(Erasure, bool)>> {
+        let mut from = 0;
+        loop {
+            let scope = self.store.write(tenant, user).await?;
+            let Some(mut erasure) = erasure::unfinished(&scope).await? else {
+                // Another process has finished it.
+                let latest = erasure::latest(&scope, 1).await?;
+                return Ok(latest.into_iter().next().map(|erasure| (erasure, true)));
+            };
+            let there = directory::me(&scope).await?;
+            if there.is_none_or(|user| user.deleted_at.is_none()) {
+                tracing::error!("a user who is being erased is there again; nothing is removed");
+                return Err(Error::UserNotFound);
+            }
+            let removal = erasure::remove_batch(&scope, from).await?;
+            for (table, rows) in removal.removed {
+                *erasure.removed.entry(table).or_default() += rows;
+            }
+            let passed = (self.ticks)().saturating_sub(began.ticks);
+            let is_over = u128::from(passed) >= budget.as_micros();
+            let now = began.now + SignedDuration::from_micros(i64::try_from(passed).unwrap_or(0));
+            let now = micros(now);
+            // Another worker may continue at once.
+            let leased_until = if is_over { now } else { now + LEASE };
+            let finished = removal.next.is_none().then_some(now);
+            erasure::progress(&scope, &erasure, leased_until, finished).await?;
+            crash::point();
+            scope.commit().await?;
+            match removal.next {
+                None => return Ok(Some((erasure, true))),
+                Some(_) if is_over => return Ok(Some((erasure, false))),
+                Some(next) => from = next,
+            }
+        }
+    }
+
+    /// Removes all rows of a user who is marked.
+    pub(super) async fn finish_erasure(
+        &self,
+        tenant: TenantId,
+        user: UserId,
+        now: Timestamp,
+    ) -> Result<()> {
+        let began = Began { ticks: (self.ticks)(), now };
+        self.remove_rows(tenant, user, began, Duration::MAX).await?;
+        Ok(())
+    }
+
+    /// Looks once more for rows of users who were erased and have not left the files yet, and removes
+    /// them: whatever was under way when they were erased has ended by now.
+    pub async fn sweep_erased(&self) -> Result<i64> {
+        const PAGE: i64 = 1_000;
+        let (mut swept, mut after) = (0, (Timestamp::UNIX_EPOCH, None));
+        loop {
+            let page = self.store.unscrubbed_users_after(after, PAGE).await?;
+            for known in &page {
+                swept += self.sweep_user(known.tenant, known.user).await?;
+            }
+            match page.last() {
+                Some(last) => after = (last.erased_at, Some(last.id)),
+                None => return Ok(swept),
+            }
+        }
+    }
+
+    async fn sweep_user(&self, tenant: TenantId, user: UserId) -> Result<i64> {
+        let (mut swept, mut from) = (0, 0);
+        loop {
+            let scope = self.store.write(tenant, user).await?;
+            if directory::me(&scope).await?.is_none_or(|user| user.deleted_at.is_none()) {
+                return Ok(swept);
+            }
+            let removal = erasure::remove_batch(&scope, from).await?;
+            scope.commit().await?;
+            swept += removal.removed.values().sum::<i64>();
+            match removal.next {
+                Some(next) => from = next,
+                None => return Ok(swept),
+            }
+        }
+    }
+
+    /// Writes erasures into the journal, waits for the disk, and commits. If the commit fails the
+    /// journal records that; if it is not known whether it failed, the database is asked.
+    pub(crate) async fn commit_erasing(&self, scope: Scope, entries: &[Entry]) -> Result<()> {
+        let Some(first) = entries.first().filter(|_| self.journal.is_some()) else {
+            return Ok(scope.commit().await?);
+        };
+        let (tenant, user) = (scope.tenant(), scope.user());
+        self.journal(entries).await?;
+        let Err(failure) = scope.commit().await else { return Ok(()) };
+        // The user's lock is free once the lost transaction has ended, one way or the other.
+        let happened = async {
+            let scope = self.store.write(tenant, user).await?;
+            erasure::is_on_record(&scope, first.id).await
+        };
+        let settled = match happened.await {
+            Ok(true) => return Ok(()),
+            Ok(false) => Line::Void,
+            Err(_) => Line::Unsure,
+        };
+        self.settle_journal(entries.iter().map(|entry| settled(entry.id)).collect()).await;
+        Err(failure.into())
+    }
+
+    /// Writes down what became of erasures. What cannot be written now goes before the next line.
+    pub(super) async fn settle_journal(&self, lines: Vec<Line>) {
+        let Some(journal) = self.journal.clone() else { return };
+        let written = tokio::task::spawn_blocking(move || journal.settle(&lines)).await;
+        if !matches!(written, Ok(Ok(()))) {
+            tracing::error!(
+                "the erasure journal cannot be written; a failed erasure is still in it"
+            );
+        }
+    }
+
+    /// Writes erasures into the journal, if there is one, and waits for the disk.
+    pub(super) async fn journal(&self, entries: &[Entry]) -> Result<()> {
+        let Some(journal) = self.journal.clone().filter(|_| !entries.is_empty()) else {
+            return Ok(());
+        };
+        let entries = entries.to_vec();
+        crash::point();
+        let written = tokio::task::spawn_blocking(move || journal.append(&entries)).await;
+        crash::point();
+        let written = written.map_err(|error| Error::Journal(error.to_string()))?;
+        written.map_err(|error| Error::Journal(error.to_string()))
+    }
+}

@@ -1,0 +1,183 @@
+//! What a use case can answer besides yes. Each variant says what the caller can do about it and
+//! has a stable code; which status a code becomes is the door's business.
+
+use lukasa_core::screen::secret::SecretKind;
+use lukasa_core::{OperationId, Refusal};
+
+use crate::facts::Memory;
+
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    #[error("there is no such memory")]
+    MemoryNotFound,
+    #[error("there is no such operation")]
+    OperationNotFound,
+    #[error("there is no such link")]
+    LinkNotFound,
+    #[error("there is no domain called {0:?}")]
+    DomainNotFound(String),
+    #[error("there is no such user")]
+    UserNotFound,
+    #[error("there is no such key")]
+    KeyNotFound,
+    #[error("there is no such session")]
+    SessionNotFound,
+    #[error("there is no such retrieval")]
+    RetrievalNotFound,
+    #[error("there is no such job, or it has not been given up")]
+    JobNotFound,
+    #[error("there is no such turn")]
+    TurnNotFound,
+    #[error("there is no such episode")]
+    EpisodeNotFound,
+    #[error("there is no such portrait")]
+    PortraitNotFound,
+    #[error("there is no such import")]
+    ImportNotFound,
+    #[error("there is no such webhook")]
+    WebhookNotFound,
+    #[error("there is no such delivery")]
+    DeliveryNotFound,
+    #[error("as many listen to this user as may at a time")]
+    TooManyStreams,
+    #[error("no chat model is set up")]
+    NoChatModel,
+    #[error("the two memories do not contradict each other")]
+    NoContradiction,
+    #[error("no embeddings were ever made with a model called {0:?}")]
+    ModelNotFound(String),
+    #[error("the text occurs in {} memories; name one of them by its id", .0.len())]
+    Ambiguous(Vec<Memory>),
+    #[error("the request is not valid")]
+    Invalid(Vec<Fault>),
+    #[error("{0}")]
+    Refused(#[from] Refusal),
+    #[error("another memory holds this domain and key; update that one instead")]
+    KeyTaken(Option<Box<Memory>>),
+    #[error("nothing is kept in the domain {0:?} until its person opens it")]
+    OptInNeeded(String),
+    #[error("the text contains {0}, and secrets are not stored")]
+    SecretRejected(SecretKind),
+    #[error("the memory is not waiting for an answer")]
+    NotProposed,
+    #[error("the memory has changed since it was read")]
+    VersionMismatch,
+    #[error("a later operation touched the same memory; undo {0} first")]
+    UndoBlocked(OperationId),
+    #[error("the operation has been undone already")]
+    AlreadyUndone,
+    #[error("what was erased cannot be brought back")]
+    NotUndoable,
+    #[error("the memories are linked like this already")]
+    LinkExists,
+    #[error("the idempotency key was used for another request")]
+    IdempotencyMismatch,
+    #[error("the answer to this idempotency key was erased together with its memory")]
+    AnswerErased,
+    #[error("the user has been deleted")]
+    UserGone,
+    #[error("the credential is missing, unknown, expired or revoked")]
+    Unauthenticated,
+    #[error("{0}")]
+    Model(#[source] lukasa_core::model::ModelError),
+    /// Nothing was erased: what is not in the journal could come back with a backup.
+    #[error("the erasure journal cannot be used: {0}")]
+    Journal(String),
+    #[error("the database is not available")]
+    Unavailable(#[source] lukasa_store::Error),
+    #[error("something went wrong on our side")]
+    Internal(#[source] lukasa_store::Error),
+}
+
+/// One field that cannot be accepted, and why.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Fault {
+    pub field: String,
+    pub reason: String,
+}
+
+impl Error {
+    pub fn invalid(field: &str, reason: &str) -> Self {
+        Error::Invalid(vec![Fault { field: field.into(), reason: reason.into() }])
+    }
+
+    pub(crate) fn faults(faults: Vec<(&'static str, String)>) -> Result<()> {
+        if faults.is_empty() {
+            return Ok(());
+        }
+        let fault = |(field, reason): (&'static str, String)| Fault { field: field.into(), reason };
+        Err(Error::Invalid(faults.into_iter().map(fault).collect()))
+    }
+
+    /// The stable word for this answer.
+    pub fn code(&self) -> &'static str {
+        match self {
+            Error::MemoryNotFound => "memory_not_found",
+            Error::OperationNotFound => "operation_not_found",
+            Error::LinkNotFound => "link_not_found",
+            Error::DomainNotFound(_) => "domain_not_found",
+            Error::UserNotFound => "user_not_found",
+            Error::KeyNotFound => "key_not_found",
+            Error::SessionNotFound => "session_not_found",
+            Error::RetrievalNotFound => "retrieval_not_found",
+            Error::JobNotFound => "job_not_found",
+            Error::TurnNotFound => "turn_not_found",
+            Error::EpisodeNotFound => "episode_not_found",
+            Error::PortraitNotFound => "portrait_not_found",
+            Error::ImportNotFound => "import_not_found",
+            Error::WebhookNotFound => "webhook_not_found",
+            Error::DeliveryNotFound => "delivery_not_found",
+            Error::TooManyStreams => "too_many_streams",
+            Error::NoChatModel => "no_chat_model",
+            Error::NoContradiction => "no_contradiction",
+            Error::ModelNotFound(_) => "model_not_found",
+            Error::Model(_) => "model_unavailable",
+            Error::Ambiguous(_) => "ambiguous_target",
+            Error::Invalid(_) => "invalid_request",
+            Error::Refused(refusal) => match refusal {
+                Refusal::NotActive => "not_active",
+                Refusal::NotGone => "not_gone",
+                Refusal::NotValidThen => "not_valid_then",
+                Refusal::EmptyValidity => "empty_validity",
+                Refusal::OverlapsItself => "overlapping_validity",
+                Refusal::LessTrusted => "less_trusted",
+                Refusal::Unchanged => "unchanged",
+                Refusal::NeedsHuman => "human_needed",
+                Refusal::OtherWords => "other_words",
+            },
+            Error::KeyTaken(_) => "key_taken",
+            Error::OptInNeeded(_) => "opt_in_needed",
+            Error::SecretRejected(_) => "secret_rejected",
+            Error::NotProposed => "not_proposed",
+            Error::VersionMismatch => "version_mismatch",
+            Error::UndoBlocked(_) => "undo_blocked",
+            Error::AlreadyUndone => "already_undone",
+            Error::NotUndoable => "not_undoable",
+            Error::LinkExists => "link_exists",
+            Error::IdempotencyMismatch => "idempotency_mismatch",
+            Error::AnswerErased => "answer_erased",
+            Error::UserGone => "user_deleted",
+            Error::Unauthenticated => "unauthenticated",
+            Error::Journal(_) => "journal_unavailable",
+            Error::Unavailable(_) => "unavailable",
+            Error::Internal(_) => "internal",
+        }
+    }
+}
+
+impl From<lukasa_store::Error> for Error {
+    fn from(error: lukasa_store::Error) -> Self {
+        match error {
+            lukasa_store::Error::Unavailable(_) => Error::Unavailable(error),
+            // The rules refuse this before the database has to; it is the second belt.
+            lukasa_store::Error::Conflict(ref name) if name == "said_over_extracted" => {
+                Error::Refused(Refusal::LessTrusted)
+            }
+            lukasa_store::Error::Conflict(ref name) if name == "one_truth" => Error::KeyTaken(None),
+            lukasa_store::Error::Conflict(ref name) if name == "link_once" => Error::LinkExists,
+            other => Error::Internal(other),
+        }
+    }
+}

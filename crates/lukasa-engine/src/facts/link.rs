@@ -1,0 +1,117 @@
+//! Links: typed, readable from both ends, and shown only while both ends are live.
+
+use lukasa_core::link::is_relation;
+use lukasa_core::{Caller, FactId, Link, LinkId, Period, Status, Timestamp, Verb, Version};
+use lukasa_store::link;
+
+use super::outcome::{Memory, Outcome};
+use super::read::{as_memory, current, still_there};
+use super::target::Target;
+use super::write::{Begun, Effect, Writing};
+use crate::error::{Error, Result};
+use crate::{Engine, Request};
+
+/// A link as seen from one of its ends.
+#[derive(Debug, Clone, PartialEq)]
+pub struct LinkView {
+    pub link: Link,
+    /// The memory at the other end.
+    pub other: Memory,
+}
+
+impl Engine {
+    pub async fn link(
+        &self,
+        request: &Request,
+        from: &Target,
+        to: &Target,
+        relation: &str,
+    ) -> Result<Outcome> {
+        if !is_relation(relation) {
+            return Err(Error::invalid("relation", "a lower-case word such as relates_to"));
+        }
+        let mut writing = match self.begin(request).await? {
+            Begun::New(writing) => writing,
+            Begun::Again(outcome) => return Ok(outcome),
+        };
+        let (from, to) = (live(&writing, from).await?, live(&writing, to).await?);
+        let (here, there) = (from.version.fact, to.version.fact);
+        if here == there {
+            return Err(Error::invalid("to", "another memory"));
+        }
+        let message = format!(
+            "Linked: {} {relation} {}",
+            from.version.claim.content, to.version.claim.content
+        );
+        let mut outcome = Outcome::of(Verb::Link, message).with(from).with(to);
+        if let Some(same) = link::find_same(&writing.scope, here, there, relation).await? {
+            outcome.link = Some(same);
+            return writing.answer(outcome).await;
+        }
+        let new = Link {
+            id: writing.stamp.ids.link(),
+            from: here,
+            to: there,
+            relation: relation.to_owned(),
+            known: Period::since(writing.stamp.at),
+            opened_by: writing.stamp.operation,
+            closed_by: None,
+            reopens: None,
+        };
+        outcome.link = Some(new.clone());
+        let effect = Effect { opens_links: vec![new], ..Effect::default() };
+        writing.finish(Verb::Link, effect, outcome).await
+    }
+
+    /// Ends a link of the given memory.
+    pub async fn unlink(&self, request: &Request, of: &Target, id: LinkId) -> Result<Outcome> {
+        let writing = match self.begin(request).await? {
+            Begun::New(writing) => writing,
+            Begun::Again(outcome) => return Ok(outcome),
+        };
+        let fact = of.fact(&writing.scope, request.moment.now).await?;
+        let found = link::find(&writing.scope, id).await?.ok_or(Error::LinkNotFound)?;
+        if found.from != fact && found.to != fact {
+            return Err(Error::LinkNotFound);
+        }
+        let mut outcome = Outcome::of(Verb::Unlink, "Unlinked.".into());
+        let effect = Effect {
+            closes_links: vec![id],
+            also: vec![found.from, found.to],
+            ..Effect::default()
+        };
+        outcome.link = Some(found);
+        writing.finish(Verb::Unlink, effect, outcome).await
+    }
+
+    /// The links of a memory whose other end is live.
+    pub async fn links(
+        &self,
+        caller: &Caller,
+        of: &Target,
+        now: Timestamp,
+    ) -> Result<Vec<LinkView>> {
+        let scope = self.store.read(caller.tenant, caller.user).await?;
+        still_there(&scope, now).await?;
+        let known = of.known(&scope, now).await?;
+        let here = known[0].fact;
+        let mut views = Vec::new();
+        for link in link::live(&scope, here, now).await? {
+            let there: FactId = if link.from == here { link.to } else { link.from };
+            let other: Vec<Version> = lukasa_store::fact::known_now(&scope, there).await?;
+            if let Some(version) = current(&other, now) {
+                views.push(LinkView { link, other: as_memory(version, &other, now) });
+            }
+        }
+        Ok(views)
+    }
+}
+
+async fn live(writing: &Writing<'_>, target: &Target) -> Result<Memory> {
+    let now = writing.request.moment.now;
+    let known = target.known(&writing.scope, now).await?;
+    let memory = current(&known, now).map(|version| as_memory(version, &known, now));
+    memory
+        .filter(|memory| memory.status == Status::Active)
+        .ok_or(Error::Refused(lukasa_core::Refusal::NotActive))
+}

@@ -1,0 +1,101 @@
+//! What a write answers: the memory as it now stands, the operation that can be undone, and a
+//! sentence for the model. Also what is kept under an idempotency key.
+
+use lukasa_core::{ErasureId, FactId, Link, OperationId, Status, Timestamp, Verb, Version};
+use serde::{Deserialize, Serialize};
+
+/// A version together with the status derived for it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Memory {
+    pub version: Version,
+    pub status: Status,
+}
+
+/// Proof of an erasure: that it happened, when and how much, and none of what was erased.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Receipt {
+    pub fact: FactId,
+    /// Under which the erasure is on record. Answers kept from before there was a record have none.
+    #[serde(default)]
+    pub erasure: Option<ErasureId>,
+    pub erased_at: Timestamp,
+    pub versions: i32,
+    pub links: i32,
+    pub evidence: i32,
+    pub answers: i32,
+}
+
+/// How far a source's going reached, counted.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Reached {
+    pub turns: usize,
+    pub episodes: usize,
+    /// Memories that went too, that rest on less now, and that stay because their person said so.
+    pub withdrawn: usize,
+    pub weakened: usize,
+    pub kept: usize,
+    pub portraits: usize,
+}
+
+impl std::fmt::Display for Reached {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let many = |count: usize, one: &str, more: &str| match count {
+            0 => None,
+            1 => Some(format!("1 {one}")),
+            _ => Some(format!("{count} {more}")),
+        };
+        let parts: Vec<String> = [
+            many(self.turns, "turn", "turns"),
+            many(self.withdrawn, "memory", "memories"),
+            many(self.weakened, "memory with less support", "memories with less support"),
+            many(self.episodes, "episode", "episodes"),
+            many(self.portraits, "portrait", "portraits"),
+        ]
+        .into_iter()
+        .flatten()
+        .collect();
+        f.write_str(if parts.is_empty() { "nothing else" } else { "" })?;
+        f.write_str(&parts.join(", "))
+    }
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Outcome {
+    pub verb: Verb,
+    /// The handle for undo; absent when nothing had to be written.
+    pub operation: Option<OperationId>,
+    /// Every memory the write touched, as it now stands; the one asked about comes first.
+    pub memories: Vec<Memory>,
+    pub link: Option<Link>,
+    pub receipts: Vec<Receipt>,
+    /// What went with a source that was taken away.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reached: Option<Reached>,
+    /// Words for the assistant to read.
+    pub message: String,
+}
+
+impl Outcome {
+    pub(crate) fn of(verb: Verb, message: String) -> Self {
+        Self {
+            verb,
+            operation: None,
+            memories: Vec::new(),
+            link: None,
+            receipts: Vec::new(),
+            reached: None,
+            message,
+        }
+    }
+
+    pub(crate) fn with(mut self, memory: Memory) -> Self {
+        self.memories.push(memory);
+        self
+    }
+
+    /// The facts whose words the outcome quotes.
+    pub(crate) fn facts(&self) -> Vec<FactId> {
+        let quoted = self.memories.iter().map(|memory| memory.version.fact);
+        quoted.chain(self.receipts.iter().map(|receipt| receipt.fact)).collect()
+    }
+}

@@ -1,0 +1,256 @@
+//! Questions about memories, at any point on both time axes.
+
+use futures_util::try_join;
+use lukasa_core::{
+    AsOf, Caller, FactId, Operation, OperationId, State, Status, Timestamp, Version, VersionId,
+    status_of,
+};
+use lukasa_store::list::{Filter, Place, is_replaced, page};
+use lukasa_store::{Scope, directory, fact, operation};
+use serde::{Deserialize, Serialize};
+
+use super::outcome::Memory;
+use super::target::Target;
+use crate::Engine;
+use crate::error::{Error, Result};
+
+/// Where on the two axes to look; absent means now.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Point {
+    pub as_of: Option<Timestamp>,
+    pub known_at: Option<Timestamp>,
+}
+
+impl Point {
+    pub(crate) fn is_now(self) -> bool {
+        self == Self::default()
+    }
+
+    pub(crate) fn resolve(self, now: Timestamp) -> AsOf {
+        AsOf { valid: self.as_of.unwrap_or(now), known: self.known_at.unwrap_or(now) }
+    }
+}
+
+/// What to list.
+#[derive(Debug, Clone)]
+pub struct Listing {
+    pub filter: Filter,
+    pub point: Point,
+    pub after: Option<Cursor>,
+    pub limit: usize,
+}
+
+/// Where a page ended, with the point in time it was read at: the next page is of the same list,
+/// whatever was written in between.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Cursor {
+    pub at: AsOf,
+    pub place: Place,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct Page {
+    pub memories: Vec<Memory>,
+    pub next: Option<Cursor>,
+}
+
+/// A version in the history of its fact.
+#[derive(Debug, Clone, PartialEq)]
+pub struct HistoryEntry {
+    pub version: Version,
+    pub status: Status,
+    /// The next edition of the claim, if one followed.
+    pub superseded_by: Option<VersionId>,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct OperationPage {
+    pub operations: Vec<Operation>,
+    pub next: Option<Timestamp>,
+}
+
+impl Engine {
+    /// The user's rows, to read at a point on the axes. What was known at a time that the caller names
+    /// must be the same whenever it is asked, so no write may be under way that is stamped before it.
+    pub(crate) async fn read_at(&self, caller: &Caller, point: Point) -> Result<Scope> {
+        match point.known_at {
+            Some(_) => Ok(self.store.read_settled(caller.tenant, caller.user).await?),
+            None => Ok(self.store.read(caller.tenant, caller.user).await?),
+        }
+    }
+
+    /// One page of a user's memories.
+    pub async fn list(&self, caller: &Caller, listing: &Listing, now: Timestamp) -> Result<Page> {
+        let scope = self.read_at(caller, listing.point).await?;
+        let at = match listing.after {
+            Some(cursor) => Some(cursor.at),
+            None if listing.point.is_now() => None,
+            None => {
+                let mut at = listing.point.resolve(now);
+                if listing.point.known_at.is_none() {
+                    // The end of the log, not this clock: what is being written now will come after
+                    // it, and the next page must not show it.
+                    at.known = operation::last_at(&scope).await?.unwrap_or(now);
+                }
+                Some(at)
+            }
+        };
+        let limit = listing.limit;
+        let wanted = i64::try_from(limit + 1).unwrap_or(i64::MAX);
+        let place = listing.after.map(|cursor| cursor.place);
+        let ((), mut found) = try_join!(still_there(&scope, now), async {
+            Ok(page(&scope, &listing.filter, now, at, place, wanted).await?)
+        })?;
+        let more = found.len() > limit;
+        found.truncate(limit);
+        let point = match at {
+            Some(at) => at,
+            // The end of the log, for the same reason.
+            None if more => {
+                AsOf { valid: now, known: operation::last_at(&scope).await?.unwrap_or(now) }
+            }
+            None => AsOf::now(now),
+        };
+        let end = found.last().filter(|_| more).map(|last| Cursor {
+            at: point,
+            place: Place { fact: last.version.fact, version: last.version.id },
+        });
+        let memories = found
+            .into_iter()
+            .map(|f| Memory {
+                status: status_listed(&f.version, point, f.replaced),
+                version: f.version,
+            })
+            .collect();
+        Ok(Page { memories, next: end })
+    }
+
+    /// One memory: as it stands now, or as it stood at a point on the axes.
+    pub async fn get(
+        &self,
+        caller: &Caller,
+        target: &Target,
+        point: Point,
+        now: Timestamp,
+    ) -> Result<Memory> {
+        let scope = self.read_at(caller, point).await?;
+        if point.is_now() {
+            let ((), known) = try_join!(still_there(&scope, now), target.known(&scope, now))?;
+            let version = current(&known, now).ok_or(Error::MemoryNotFound)?;
+            return Ok(as_memory(version, &known, now));
+        }
+        still_there(&scope, now).await?;
+        let id = target.fact(&scope, now).await?;
+        let at = point.resolve(now);
+        let known = match point.known_at {
+            Some(known_at) => fact::known_at(&scope, id, known_at).await?,
+            None => fact::known_now(&scope, id).await?,
+        };
+        let held = known.iter().find(|v| v.state == State::Active && v.valid.contains(at.valid));
+        let version = held.ok_or(Error::MemoryNotFound)?.clone();
+        Ok(Memory { version, status: Status::Active })
+    }
+
+    /// Every version a memory ever had, in the order they came to be known.
+    pub async fn history(
+        &self,
+        caller: &Caller,
+        target: &Target,
+        now: Timestamp,
+    ) -> Result<Vec<HistoryEntry>> {
+        let scope = self.store.read(caller.tenant, caller.user).await?;
+        still_there(&scope, now).await?;
+        let id = target.fact(&scope, now).await?;
+        let versions = fact::history(&scope, id).await?;
+        if versions.is_empty() {
+            return Err(Error::MemoryNotFound);
+        }
+        let known: Vec<Version> =
+            versions.iter().filter(|v| v.known.until.is_none()).cloned().collect();
+        let entry = |v: &Version| HistoryEntry {
+            status: history_status(v, &known, now),
+            superseded_by: next_edition(v, &versions),
+            version: v.clone(),
+        };
+        Ok(versions.iter().map(entry).collect())
+    }
+
+    /// The log of what was written, newest first.
+    pub async fn operations(
+        &self,
+        caller: &Caller,
+        of: Option<FactId>,
+        before: Option<Timestamp>,
+        limit: usize,
+        now: Timestamp,
+    ) -> Result<OperationPage> {
+        let scope = self.store.read(caller.tenant, caller.user).await?;
+        still_there(&scope, now).await?;
+        let wanted = i64::try_from(limit + 1).unwrap_or(i64::MAX);
+        let mut operations = operation::page(&scope, of, before, wanted).await?;
+        let more = operations.len() > limit;
+        operations.truncate(limit);
+        let next = operations.last().filter(|_| more).map(|operation| operation.at);
+        Ok(OperationPage { operations, next })
+    }
+
+    pub async fn operation(
+        &self,
+        caller: &Caller,
+        id: OperationId,
+        now: Timestamp,
+    ) -> Result<Operation> {
+        let scope = self.store.read(caller.tenant, caller.user).await?;
+        still_there(&scope, now).await?;
+        operation::find(&scope, id).await?.ok_or(Error::OperationNotFound)
+    }
+
+    /// The person's timezone, which is itself a memory: the hard one under `personal/timezone`.
+    pub async fn timezone(&self, caller: &Caller, now: Timestamp) -> Result<Option<String>> {
+        let scope: Scope = self.store.read(caller.tenant, caller.user).await?;
+        let kept = fact::value_of_key(&scope, "personal", "timezone", now).await?;
+        let name = kept.and_then(|v| v.claim.value?.as_str().map(str::to_owned));
+        Ok(name.filter(|name| jiff::tz::TimeZone::get(name).is_ok()))
+    }
+}
+
+/// A user who was deleted, or whose time is up, has nothing to be read.
+pub(super) async fn still_there(scope: &Scope, now: Timestamp) -> Result<()> {
+    match directory::me(scope).await? {
+        Some(user) if user.is_gone(now) => Err(Error::UserGone),
+        _ => Ok(()),
+    }
+}
+
+/// The version a reader sees now: the one that holds, else the one that will, else the last.
+pub(super) fn current(known: &[Version], now: Timestamp) -> Option<&Version> {
+    let holds = |v: &&Version| v.state == State::Active && v.valid.contains(now);
+    known.iter().find(holds).or_else(|| known.iter().max_by_key(|v| (v.valid.from, v.id)))
+}
+
+/// The version with its status, judged beside the other versions known of its fact.
+pub(crate) fn as_memory(version: &Version, known: &[Version], now: Timestamp) -> Memory {
+    let at = AsOf { valid: now, known: now.max(version.known.from) };
+    let replaced = is_replaced(version, known);
+    Memory { version: version.clone(), status: status_of(version, at, replaced) }
+}
+
+fn status_listed(version: &Version, point: AsOf, replaced: bool) -> Status {
+    let known = point.known.max(version.known.from);
+    status_of(version, AsOf { known, ..point }, replaced)
+}
+
+fn history_status(version: &Version, known: &[Version], now: Timestamp) -> Status {
+    if version.known.until.is_some() && version.state == State::Active {
+        return Status::Superseded;
+    }
+    as_memory(version, known, now).status
+}
+
+fn next_edition(version: &Version, versions: &[Version]) -> Option<VersionId> {
+    versions
+        .iter()
+        .filter(|v| v.number > version.number && v.known.from >= version.known.from)
+        .min_by_key(|v| (v.known.from, v.number, v.id))
+        .map(|v| v.id)
+}

@@ -1,0 +1,186 @@
+//! Save and propose: a new memory, active at once or waiting for its person's yes.
+
+use futures_util::try_join;
+use lukasa_core::record::{self, Provenance};
+use lukasa_core::{
+    Claim, Domain, Force, Origin, Period, State, Tier, Timestamp, TurnId, Verb, Voice, Writer,
+};
+use lukasa_store::{Scope, domain, fact, session};
+
+use super::outcome::Outcome;
+use super::read::as_memory;
+use super::write::{Begun, Effect};
+use crate::admission::{self, Admitted, Ask};
+use crate::error::{Error, Result};
+use crate::{Engine, Request};
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct NewMemory {
+    pub claim: Claim,
+    /// Since when it holds; absent means now.
+    pub valid_from: Option<Timestamp>,
+    /// Until when it holds; absent means as long as its domain keeps such things, or until further
+    /// notice.
+    pub valid_until: Option<Timestamp>,
+    /// The session and turns the words came from.
+    pub session: Option<String>,
+    pub turns: Vec<String>,
+    /// How sure an extraction is; a statement needs no number.
+    pub confidence: Option<f32>,
+    pub tier: Tier,
+    /// A human's answer: keep something sensitive as a memory without a domain, although its domain
+    /// is not open.
+    pub keep_without_domain: bool,
+}
+
+impl NewMemory {
+    pub fn saying(content: &str) -> Self {
+        Self {
+            claim: Claim::saying(content),
+            valid_from: None,
+            valid_until: None,
+            session: None,
+            turns: Vec::new(),
+            confidence: None,
+            tier: Tier::Strong,
+            keep_without_domain: false,
+        }
+    }
+}
+
+impl Engine {
+    /// Saves a memory. Saying the same again returns the memory that is there.
+    pub async fn save(&self, request: &Request, new: NewMemory) -> Result<Outcome> {
+        self.create(request, new, State::Active).await
+    }
+
+    /// Stores a proposal: visible to its person, never active until they say yes to its words.
+    pub async fn propose(&self, request: &Request, new: NewMemory) -> Result<Outcome> {
+        self.create(request, new, State::Proposed).await
+    }
+
+    async fn create(&self, request: &Request, new: NewMemory, state: State) -> Result<Outcome> {
+        Error::faults(new.claim.faults())?;
+        check_sure(new.confidence)?;
+        let now = request.moment.now;
+        let writer = Writer::of(&request.caller);
+        let screening = admission::screen(&new.claim).await;
+        let mut writing = match self.begin(request).await? {
+            Begun::New(writing) => writing,
+            Begun::Again(outcome) => return Ok(outcome),
+        };
+        // Judged by this moment's clock, so only after a retry has had its first answer.
+        let mut valid = Period::new(new.valid_from.unwrap_or(now), new.valid_until)
+            .ok_or(lukasa_core::Refusal::EmptyValidity)?;
+        let (scope, claim) = (&writing.scope, new.claim.clone());
+        let keep_without_domain = new.keep_without_domain;
+        let ask = Ask { keep_without_domain, ..Ask::new(writer, &screening) };
+        let (admitted, same) = try_join!(admission::admit(scope, claim, ask), async {
+            Ok(fact::saying_the_same(scope, &new.claim, now).await?)
+        },)?;
+        let Admitted { mut claim, state: most, domain } = admitted;
+        let state = if most == State::Proposed { most } else { state };
+        if valid.until.is_none() {
+            let from = now.max(valid.from);
+            valid.until = domain.and_then(|domain| domain.expires_at(&claim, from));
+        }
+        if let Some(same) = same {
+            let memory = as_memory(&same, std::slice::from_ref(&same), now);
+            let message = format!("Already remembered: {}", same.claim.content);
+            return writing.answer(Outcome::of(Verb::Save, message).with(memory)).await;
+        }
+        if state == State::Proposed
+            && let Some(same) = fact::waiting_the_same(&writing.scope, &new.claim).await?
+        {
+            let memory = as_memory(&same, std::slice::from_ref(&same), now);
+            let message = format!("Already waiting for a yes: {}", same.claim.content);
+            return writing.answer(Outcome::of(Verb::Propose, message).with(memory)).await;
+        }
+        let mut voice = request.caller.voice;
+        let mut turns = new.turns;
+        if writer == Writer::Agent {
+            let quotations: Vec<String> =
+                new.claim.evidence.iter().map(|item| item.description.clone()).collect();
+            let session = new.session.as_deref();
+            let quoted =
+                admission::find_quotation(&writing.scope, &claim.content, &quotations, session)
+                    .await?;
+            turns = turns_there(&writing.scope, &turns).await?;
+            if let Some(quoted) = quoted {
+                voice = Voice::stated(Origin::UserTurn);
+                turns = vec![quoted.turn.to_string()];
+                claim.evidence = vec![quoted.evidence];
+            }
+        }
+        let provenance = Provenance {
+            voice,
+            // An extraction that does not say how sure it is, is not.
+            confidence: voice.extracted.then(|| new.confidence.unwrap_or(0.5)),
+            tier: new.tier,
+            session: new.session,
+            turns,
+            replaces_stated: false,
+        };
+        let (verb, message) = match state {
+            State::Active => (Verb::Save, format!("Saved: {}", claim.content)),
+            _ => (Verb::Propose, format!("Proposed, waiting for a yes: {}", claim.content)),
+        };
+        let changes = record::save(claim.clone(), state, valid, provenance, &mut writing.stamp);
+        let shown = writing.shown(&changes.opens);
+        let mut outcome = Outcome::of(verb, message);
+        outcome.memories.extend(shown);
+        let saved = writing.finish(verb, Effect::of(changes), outcome).await;
+        self.name_the_holder(request, &claim, valid.from, None, saved).await
+    }
+
+    /// When a hard memory's place was taken, says by which one.
+    pub(super) async fn name_the_holder<T>(
+        &self,
+        request: &Request,
+        claim: &Claim,
+        from: Timestamp,
+        asking: Option<lukasa_core::FactId>,
+        result: Result<T>,
+    ) -> Result<T> {
+        let (Err(Error::KeyTaken(None)), Force::Hard, Some(domain), Some(key)) =
+            (&result, claim.force, &claim.domain, &claim.key)
+        else {
+            return result;
+        };
+        let scope = self.store.read(request.caller.tenant, request.caller.user).await?;
+        let holder = fact::holder_of_key(&scope, domain, key, from, asking).await?;
+        let now = request.moment.now;
+        let memory = holder.map(|v| Box::new(as_memory(&v, std::slice::from_ref(&v), now)));
+        Err(Error::KeyTaken(memory))
+    }
+}
+
+/// Those of the ids that are turns of this user. A caller can name anything.
+async fn turns_there(scope: &Scope, ids: &[String]) -> Result<Vec<String>> {
+    let named: Vec<_> =
+        ids.iter().filter_map(|id| Some(id.parse::<TurnId>().ok()?.uuid())).collect();
+    if named.is_empty() {
+        return Ok(Vec::new());
+    }
+    let turns = session::turns_by_id(scope, &named).await?;
+    Ok(turns.iter().map(|turn| turn.id.to_string()).collect())
+}
+
+/// The domain must be there and, if it is one of the shut ones, opened by its person.
+pub(crate) async fn check_domain(scope: &Scope, name: Option<&str>) -> Result<Option<Domain>> {
+    let Some(name) = name else { return Ok(None) };
+    match domain::find(scope, name).await? {
+        None => Err(Error::DomainNotFound(name.to_owned())),
+        Some((domain, false)) if domain.requires_opt_in => Err(Error::OptInNeeded(domain.name)),
+        Some((domain, _)) => Ok(Some(domain)),
+    }
+}
+
+pub(super) fn check_sure(confidence: Option<f32>) -> Result<()> {
+    match confidence {
+        Some(sure) if !(0.0..=1.0).contains(&sure) => {
+            Err(Error::invalid("confidence", "between 0 and 1"))
+        }
+        _ => Ok(()),
+    }
+}

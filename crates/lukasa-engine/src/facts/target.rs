@@ -1,0 +1,59 @@
+//! Naming a memory: by its id, or by words that occur in exactly one.
+
+use lukasa_core::{FactId, Status, Timestamp, Version};
+use lukasa_store::list::{Filter, page};
+use lukasa_store::{Scope, fact};
+
+use super::outcome::Memory;
+use crate::error::{Error, Result};
+
+/// How many candidates an ambiguous name is answered with.
+const CANDIDATES: i64 = 6;
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Target {
+    Id(FactId),
+    /// Text that occurs, in any case, in the content of one active memory.
+    Substring(String),
+}
+
+impl Target {
+    /// An id if it reads as one, else words to look for.
+    pub fn parse(text: &str) -> Self {
+        match text.parse() {
+            Ok(id) => Target::Id(id),
+            Err(_) => Target::Substring(text.to_owned()),
+        }
+    }
+
+    pub(crate) async fn fact(&self, scope: &Scope, now: Timestamp) -> Result<FactId> {
+        let text = match self {
+            Target::Id(id) => return Ok(*id),
+            Target::Substring(text) => text,
+        };
+        if text.trim().is_empty() {
+            return Err(Error::MemoryNotFound);
+        }
+        let filter = Filter {
+            status: Some(Status::Active),
+            search: Some(text.clone()),
+            ..Filter::default()
+        };
+        let found = page(scope, &filter, now, None, None, CANDIDATES).await?;
+        match &found[..] {
+            [] => Err(Error::MemoryNotFound),
+            [one] => Ok(one.version.fact),
+            _ => {
+                let memory = |version| Memory { version, status: Status::Active };
+                Err(Error::Ambiguous(found.into_iter().map(|f| memory(f.version)).collect()))
+            }
+        }
+    }
+
+    /// The versions of the named memory that are known now; there is at least one.
+    pub(super) async fn known(&self, scope: &Scope, now: Timestamp) -> Result<Vec<Version>> {
+        let id = self.fact(scope, now).await?;
+        let known = fact::known_now(scope, id).await?;
+        if known.is_empty() { Err(Error::MemoryNotFound) } else { Ok(known) }
+    }
+}

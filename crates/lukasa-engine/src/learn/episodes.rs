@@ -1,0 +1,126 @@
+//! Episodes: what happened in a stretch of turns, in a sentence or two; and the log of passes.
+
+use std::collections::BTreeMap;
+
+use lukasa_core::episode::ABSORBED_AFTER;
+use lukasa_core::learn::Answer;
+use lukasa_core::learn::judge::safe_summary;
+use lukasa_core::{Caller, Domain, Episode, Origin, Stamp, Timestamp, TurnId};
+use lukasa_store::learning::{self, EpisodePlace, Pass};
+use lukasa_store::{Batch, Scope, session};
+
+use super::plan::Plan;
+use crate::Engine;
+use crate::error::Result;
+
+/// How long the running summary of a session may grow before its beginning is let go.
+const SUMMARY_CHARS: usize = 2_000;
+
+/// Writes the episode of a pass, and takes its words into the session's running summary. Whatever may
+/// not be kept is left out sentence by sentence; if nothing remains there is no episode.
+pub(super) fn write(
+    batch: &mut Batch,
+    scope: &Scope,
+    plan: &Plan,
+    pass: &Pass,
+    read: &Answer,
+    domains: &[(Domain, bool)],
+    stamp: &mut Stamp,
+) {
+    let summary = read.summary.as_deref().and_then(|text| safe_summary(text, domains));
+    let (Some(summary), Some(first), Some(last)) = (summary, plan.turns.first(), plan.turns.last())
+    else {
+        return;
+    };
+    let episode = Episode {
+        id: stamp.ids.episode(),
+        session: plan.session.id.clone(),
+        first_turn: pass.first_turn,
+        last_turn: pass.last_turn,
+        title: read.title.as_deref().and_then(|text| safe_summary(text, domains)),
+        summary: summary.clone(),
+        origin: plan.news.origin().unwrap_or(Origin::Import),
+        started_at: first.said_at.min(last.said_at),
+        ended_at: last.said_at.max(first.said_at),
+        pass: pass.id,
+        prompt: pass.prompt.clone(),
+        recorded_at: stamp.at,
+    };
+    let mut told: Vec<i32> = plan.turns.iter().map(|turn| turn.number).collect();
+    told.sort_unstable();
+    let left_out = episode.turns_left_out(&told);
+    learning::open_episode(batch, scope, &episode, left_out, None);
+    let running = match &plan.session.summary {
+        Some(before) => format!("{before} {summary}"),
+        None => summary,
+    };
+    session::summarise(batch, scope, &plan.session.id, &latest(&running), pass.last_turn);
+}
+
+/// As much of a running summary as is kept: its end.
+pub(crate) fn latest(running: &str) -> String {
+    let skipped = running.chars().count().saturating_sub(SUMMARY_CHARS);
+    running.chars().skip(skipped).collect()
+}
+
+impl Engine {
+    /// What happened, the latest first; in one session only, if one is given.
+    pub async fn episodes(
+        &self,
+        caller: &Caller,
+        session: Option<&str>,
+        before: Option<EpisodePlace>,
+        limit: usize,
+        now: Timestamp,
+    ) -> Result<(Vec<Episode>, Option<EpisodePlace>)> {
+        let scope = self.reading(caller, now).await?;
+        let wanted = i64::try_from(limit + 1).unwrap_or(i64::MAX);
+        let mut found = learning::episodes(&scope, session, before.as_ref(), wanted).await?;
+        let more = found.len() > limit;
+        found.truncate(limit);
+        let place = |e: &Episode| EpisodePlace { ended_at: e.ended_at, id: e.id };
+        let next = found.last().filter(|_| more).map(place);
+        Ok((found, next))
+    }
+
+    /// Of each episode whether all that it left behind is firm knowledge by now (R105).
+    pub async fn absorbed(
+        &self,
+        caller: &Caller,
+        episodes: &[Episode],
+        now: Timestamp,
+    ) -> Result<Vec<bool>> {
+        let old = |episode: &Episode| now.duration_since(episode.ended_at) >= ABSORBED_AFTER;
+        if !episodes.iter().any(old) {
+            return Ok(vec![false; episodes.len()]);
+        }
+        let scope = self.reading(caller, now).await?;
+        let support = learning::support(&scope).await?;
+        let mut firm: BTreeMap<TurnId, bool> = BTreeMap::new();
+        for (turns, settled) in &support {
+            for id in turns.iter().filter_map(|id| id.parse().ok()) {
+                firm.entry(id).and_modify(|all| *all &= settled).or_insert(*settled);
+            }
+        }
+        let ids: Vec<_> = firm.keys().map(|id| id.uuid()).collect();
+        let mut settled = BTreeMap::new();
+        for (id, session, number) in learning::places(&scope, &ids).await? {
+            let is_firm = firm.get(&TurnId::from_uuid(id)).copied().unwrap_or(false);
+            settled.insert((session, number), is_firm);
+        }
+        Ok(episodes.iter().map(|episode| episode.is_absorbed(&settled, now)).collect())
+    }
+
+    /// The latest passes: what was learned from which turns, and why other things were not.
+    pub async fn passes(
+        &self,
+        caller: &Caller,
+        session: Option<&str>,
+        limit: usize,
+        now: Timestamp,
+    ) -> Result<Vec<Pass>> {
+        let scope = self.reading(caller, now).await?;
+        let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+        Ok(learning::passes(&scope, session, limit).await?)
+    }
+}

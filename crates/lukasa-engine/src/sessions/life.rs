@@ -1,0 +1,216 @@
+//! The life of a chat: closed, resumed, put aside, thrown away and taken back; and found again.
+
+use futures_util::try_join;
+use lukasa_core::policy::{Policy, Trigger};
+use lukasa_core::time::micros;
+use lukasa_core::{Caller, JobKind, Session, SessionState, Timestamp, Turn};
+use lukasa_store::{Batch, Scope, job, session};
+use serde::{Deserialize, Serialize};
+
+use super::{answered, check_session_name, check_title, job_id, keep_answer, masked_title};
+use crate::cascade::Source;
+use crate::error::{Error, Result};
+use crate::recall::Recall;
+use crate::{Engine, Request};
+
+/// What closing a session did.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Ending {
+    pub session: Session,
+    /// Whether what was said will be learned from now.
+    pub learning: bool,
+}
+
+/// What of a session is to be changed.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct SessionEdit {
+    pub title: Option<Option<String>>,
+    pub archived: Option<bool>,
+}
+
+/// A session that was searched for, and the turn that speaks most for it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct FoundSession {
+    pub session: Session,
+    pub best: Option<Turn>,
+}
+
+impl Engine {
+    /// Closes a session. One that is not active stays as it is, so closing twice is closing once.
+    /// `dirty` says whether anything was said since it was last closed, if its client knows; if not,
+    /// no model is asked.
+    pub async fn close_session(
+        &self,
+        request: &Request,
+        id: &str,
+        dirty: Option<bool>,
+    ) -> Result<Ending> {
+        check_session_name(id)?;
+        let scope = self.writing(request).await?;
+        let (there, kept, (policy, _)) = try_join!(
+            async { Ok(session::find(&scope, id).await?) },
+            answered(&scope, request),
+            self.policy_of(&scope)
+        )?;
+        if let Some(kept) = kept {
+            return Ok(kept);
+        }
+        let there = there.filter(|session| session.trashed_at.is_none());
+        let there = there.ok_or(Error::SessionNotFound)?;
+        let mut batch = Batch::default();
+        let ending = self.end(&mut batch, &scope, request, there, &policy, dirty);
+        keep_answer(&mut batch, &scope, request, &ending, &[]);
+        scope.run(&batch).await?;
+        scope.commit().await?;
+        Ok(ending)
+    }
+
+    /// What closing a session writes.
+    pub(crate) fn end(
+        &self,
+        batch: &mut Batch,
+        scope: &Scope,
+        request: &Request,
+        mut session: Session,
+        policy: &Policy,
+        dirty: Option<bool>,
+    ) -> Ending {
+        if session.state != SessionState::Active {
+            return Ending { session, learning: false };
+        }
+        let now = micros(request.moment.now);
+        session.state = SessionState::Idle;
+        session.closed_at = Some(now);
+        job::cancel(batch, scope, JobKind::Close, &session.id);
+        if session.incognito {
+            session::remove(batch, scope, &session.id);
+            return Ending { session, learning: false };
+        }
+        session::put(batch, scope, &session);
+        let learning = self.has_chat()
+            && session.has_news()
+            && dirty != Some(false)
+            && policy.extract != Trigger::Manual;
+        if learning {
+            let id = job_id(request, "extract");
+            job::queue(batch, scope, id, JobKind::Extract, &session.id, now, now);
+        }
+        Ending { session, learning }
+    }
+
+    /// Has a session learned from now, open or closed.
+    pub async fn learn_now(&self, request: &Request, id: &str) -> Result<Ending> {
+        if !self.has_chat() {
+            return Err(Error::NoChatModel);
+        }
+        let scope = self.writing(request).await?;
+        let (there, kept) =
+            try_join!(async { Ok(session::find(&scope, id).await?) }, answered(&scope, request))?;
+        if let Some(kept) = kept {
+            return Ok(kept);
+        }
+        let session = there.filter(|session| session.trashed_at.is_none());
+        let session = session.ok_or(Error::SessionNotFound)?;
+        let mut batch = Batch::default();
+        let learning = session.has_news();
+        if learning {
+            let (id, now) = (job_id(request, "extract"), micros(request.moment.now));
+            job::queue(&mut batch, &scope, id, JobKind::Extract, &session.id, now, now);
+        }
+        let ending = Ending { session, learning };
+        keep_answer(&mut batch, &scope, request, &ending, &[]);
+        scope.run(&batch).await?;
+        scope.commit().await?;
+        Ok(ending)
+    }
+
+    /// Renames a session, or puts it aside and takes it up again.
+    pub async fn edit_session(
+        &self,
+        request: &Request,
+        id: &str,
+        edit: SessionEdit,
+    ) -> Result<Session> {
+        check_title(edit.title.as_ref().and_then(Option::as_deref))?;
+        self.change_session(request, id, |session, now| {
+            if session.trashed_at.is_some() || session.incognito {
+                return Err(Error::SessionNotFound);
+            }
+            if let Some(title) = edit.title {
+                let title = title.map(|title| masked_title(&title));
+                (session.title, session.named_from) = (title, None);
+            }
+            session.state = match (edit.archived, session.state) {
+                (Some(true), _) => SessionState::Archived,
+                (Some(false), SessionState::Archived) => SessionState::Idle,
+                (_, state) => state,
+            };
+            if session.state == SessionState::Archived {
+                session.closed_at.get_or_insert(now);
+            }
+            Ok(())
+        })
+        .await
+    }
+
+    /// Moves a session into the trash for thirty days, with what was learned from it alone.
+    pub async fn trash_session(&self, request: &Request, id: &str) -> Result<Session> {
+        let there = self.session(&request.caller, id, request.moment.now).await?;
+        if there.trashed_at.is_some() {
+            return Ok(there);
+        }
+        self.withdraw(request, &Source::Session(id.to_owned())).await?;
+        self.session(&request.caller, id, request.moment.now).await
+    }
+
+    async fn change_session(
+        &self,
+        request: &Request,
+        id: &str,
+        change: impl FnOnce(&mut Session, Timestamp) -> Result<()>,
+    ) -> Result<Session> {
+        let scope = self.writing(request).await?;
+        let (there, kept) =
+            try_join!(async { Ok(session::find(&scope, id).await?) }, answered(&scope, request))?;
+        if let Some(kept) = kept {
+            return Ok(kept);
+        }
+        let mut session = there.ok_or(Error::SessionNotFound)?;
+        change(&mut session, micros(request.moment.now))?;
+        let mut batch = Batch::default();
+        session::put(&mut batch, &scope, &session);
+        keep_answer(&mut batch, &scope, request, &session, &[]);
+        scope.run(&batch).await?;
+        scope.commit().await?;
+        Ok(session)
+    }
+
+    /// The sessions in which something was said that bears on `query`, the best first (R063).
+    pub async fn search_sessions(
+        &self,
+        caller: &Caller,
+        query: &str,
+        limit: usize,
+        now: Timestamp,
+    ) -> Result<Vec<FoundSession>> {
+        let mut ask = Recall::about(query);
+        (ask.memories, ask.turns, ask.sessions) = (0, limit, limit);
+        ask.filter.roles = Some(lukasa_core::Role::ALL.to_vec());
+        let found = self.recall(caller, &ask, now).await?;
+        let ids: Vec<String> = found.sessions.iter().map(|s| s.session.clone()).collect();
+        let best: Vec<_> = found.sessions.iter().map(|s| s.best.uuid()).collect();
+        let scope = self.reading(caller, now).await?;
+        let (sessions, turns) =
+            try_join!(session::by_ids(&scope, &ids), session::turns_by_id(&scope, &best))?;
+        drop(scope);
+        let closed = self.closed_domains_of(caller, &turns, now).await?;
+        let open = turns.into_iter().zip(closed).filter(|(_, closed)| closed.is_none());
+        let turns: Vec<Turn> = open.map(|(turn, _)| turn).collect();
+        let found = found.sessions.iter().filter_map(|place| {
+            let session = sessions.iter().find(|session| session.id == place.session)?.clone();
+            let best = turns.iter().find(|turn| turn.id == place.best).cloned();
+            Some(FoundSession { session, best })
+        });
+        Ok(found.collect())
+    }
+}

@@ -1,0 +1,481 @@
+//! Sessions: what was said, appended turn by turn and searchable at once; and the life of a chat.
+
+mod life;
+mod window;
+
+use std::collections::BTreeSet;
+
+use futures_util::try_join;
+use lukasa_core::job::next_upkeep;
+use lukasa_core::limits::{NAME_CHARS, TURNS_AT_ONCE};
+use lukasa_core::policy::{Policy, Trigger};
+use lukasa_core::recall::passage::of_turn;
+use lukasa_core::screen::secret;
+use lukasa_core::time::micros;
+use lukasa_core::{
+    Caller, Exchange, FactId, Ids, JobId, JobKind, Keep, MaskedTurns, NewTurn, Role, Session,
+    SessionState, Timestamp, Turn, TurnId,
+};
+use lukasa_store::passage::{self, Change};
+use lukasa_store::session::SessionPlace;
+use lukasa_store::{Batch, Scope, context, directory, domain, erase, idempotency, job, session};
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use tokio::task::JoinError;
+
+use crate::closed_domains::closed_domains;
+use crate::cpu::LARGE_TEXT_CHARS;
+use crate::error::{Error, Result};
+use crate::{Engine, Request};
+
+pub use life::{Ending, FoundSession, SessionEdit};
+pub use lukasa_store::session::{SessionPlace as SessionCursor, Which};
+pub use window::{Window, WindowAsk};
+
+/// Up to this length, turns are masked on the thread of the request, in bytes.
+const MASKED_INLINE_BYTES: usize = 16_384;
+
+/// What an append answers: where the turns stand. It quotes none of them.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Appended {
+    pub session: Session,
+    /// The ids of the turns, in the order they were sent.
+    pub turns: Vec<TurnId>,
+    /// The number of the first of them.
+    pub first: i32,
+    /// Whether they were kept: what is said incognito is not.
+    pub kept: bool,
+}
+
+/// How to open a session.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct NewSession {
+    /// The caller's own name for it; one is drawn if absent.
+    pub id: Option<String>,
+    pub title: Option<String>,
+    /// How much of it is kept once it was learned from; the policy says if absent.
+    pub keep: Option<Keep>,
+    /// Nothing of it is kept at all.
+    pub incognito: bool,
+}
+
+impl Engine {
+    /// Opens a session under a name of the caller's choosing, or under one drawn for it. Opening one
+    /// that is there gives the one that is there.
+    pub async fn open_session(&self, request: &Request, new: NewSession) -> Result<Session> {
+        let drawn = format!("ses_{}", hex(request.moment.seed));
+        let id = new.id.as_deref().unwrap_or(&drawn);
+        check_session_name(id)?;
+        check_title(new.title.as_deref())?;
+        let scope = self.writing(request).await?;
+        let (there, kept, (policy, _)) = try_join!(
+            async { Ok(session::find(&scope, id).await?) },
+            answered(&scope, request),
+            self.policy_of(&scope)
+        )?;
+        if let Some(there) = kept.or(there) {
+            return Ok(there);
+        }
+        let mut batch = Batch::default();
+        let now = micros(request.moment.now);
+        let title = new.title.as_deref().map(masked_title);
+        let mut opened = Session::opened(id, title.as_deref(), now);
+        opened.keep = new.keep.unwrap_or(policy.keep_turns);
+        opened.incognito = new.incognito;
+        if new.incognito {
+            opened.title = None;
+        }
+        session::open(&mut batch, &scope, &opened);
+        self.close_later(&mut batch, &scope, request, &opened, &policy);
+        keep_answer(&mut batch, &scope, request, &opened, &[]);
+        scope.run(&batch).await?;
+        scope.commit().await?;
+        Ok(opened)
+    }
+
+    /// Appends turns to a session, which is opened if it is not there. They are found by recall as
+    /// soon as this answers.
+    pub async fn append_turns(
+        &self,
+        request: &Request,
+        to: &str,
+        new: Vec<NewTurn>,
+    ) -> Result<Appended> {
+        if new.is_empty() || new.len() > TURNS_AT_ONCE {
+            return Err(Error::invalid("turns", "between 1 and 100 turns"));
+        }
+        self.append(request, to, Exchange { said: new, ..Exchange::default() }, false).await
+    }
+
+    /// Appends what of an exchange the session does not hold yet; nothing if it holds all of it. The
+    /// session is opened if it is not there.
+    pub async fn append_exchange(
+        &self,
+        request: &Request,
+        to: &str,
+        exchange: Exchange,
+    ) -> Result<Appended> {
+        self.append(request, to, exchange, true).await
+    }
+
+    async fn append(
+        &self,
+        request: &Request,
+        to: &str,
+        exchange: Exchange,
+        only_news: bool,
+    ) -> Result<Appended> {
+        check_session_name(to)?;
+        let new = || exchange.said.iter().chain(&exchange.answer);
+        Error::faults(new().flat_map(NewTurn::faults).collect())?;
+        let used: Vec<FactId> = new().flat_map(|turn| turn.used.iter().copied()).collect();
+        // Before the user's lock is taken, since it takes time in proportion to the text.
+        let exchange = mask_secrets(exchange).await?;
+        let scope = self.writing(request).await?;
+        let (there, kept, (policy, _), known) = try_join!(
+            async { Ok(session::find(&scope, to).await?) },
+            answered(&scope, request),
+            self.policy_of(&scope),
+            async { Ok(erase::count_existing(&scope, &used).await?) }
+        )?;
+        if let Some(kept) = kept {
+            return Ok(kept);
+        }
+        if known != used.iter().collect::<BTreeSet<_>>().len() {
+            return Err(Error::MemoryNotFound);
+        }
+        // The user's lock is held from here on, and may have been waited for: what is recorded now was
+        // not known before.
+        let mut request = request.clone();
+        request.moment.now = self.now_after(request.moment);
+        let (request, now) = (&request, micros(request.moment.now));
+        let mut batch = Batch::default();
+        let mut session = match there {
+            Some(session) if session.trashed_at.is_some() => return Err(Error::SessionNotFound),
+            Some(session) => session,
+            None => {
+                let mut new = Session::opened(to, None, now);
+                new.keep = policy.keep_turns;
+                session::open(&mut batch, &scope, &new);
+                new
+            }
+        };
+        let first = session.turns + 1;
+        let held = match only_news {
+            // Read under the user's lock, so that of two who tell of the same round one is late.
+            true => {
+                let from = session.turns.saturating_sub(Exchange::LOOKS_BACK);
+                session::turns(&scope, to, from, Exchange::LOOKS_BACK.into()).await?
+            }
+            false => Vec::new(),
+        };
+        let response = exchange.response.clone().filter(|id| is_response_id(id));
+        if let Some(id) = &response {
+            session::note_response(&mut batch, &scope, id, to, now);
+        }
+        let new = if only_news { exchange.news(&held) } else { exchange.said };
+        let nothing = new.is_empty();
+        let (turns, uses) = numbered(request, &session, new);
+        let turns = MaskedTurns::of_masked(turns);
+        if nothing || session.incognito {
+            if response.is_some() {
+                scope.run(&batch).await?;
+                scope.commit().await?;
+            }
+            // What is said incognito is acknowledged and not kept: no turn, no passage, no answer that
+            // quotes it.
+            let turns = turns.iter().map(|turn| turn.id).collect();
+            return Ok(Appended { session, turns, first, kept: nothing });
+        }
+        let large = turns.iter().map(|turn| turn.content.len()).sum::<usize>() > LARGE_TEXT_CHARS;
+        let build = move || {
+            let passages: Vec<_> = turns.iter().flat_map(of_turn).collect();
+            (turns, passages)
+        };
+        let (turns, passages) = self.cpu.run_if(large, build).await?;
+        session::append(&mut batch, &scope, to, &turns);
+        passage::bump(&mut batch, &scope, Change::Added);
+        passage::insert(&mut batch, &scope, &passages);
+        for used in &uses {
+            context::queue_usage(&mut batch, &scope, used);
+        }
+        session.turns += i32::try_from(turns.len()).unwrap_or(0);
+        let said = turns.iter().map(|turn| turn.said_at);
+        session.last_turn_at = said.fold(session.last_turn_at, Timestamp::max);
+        (session.state, session.closed_at) = (SessionState::Active, None);
+        self.close_later(&mut batch, &scope, request, &session, &policy);
+        self.learn_later(&mut batch, &scope, request, &session, &policy, &turns);
+        let turns = turns.iter().map(|turn| turn.id).collect();
+        let answer = Appended { session, turns, first, kept: true };
+        keep_answer(&mut batch, &scope, request, &answer, &used);
+        scope.run(&batch).await?;
+        scope.commit().await?;
+        let caller = &request.caller;
+        self.embed(caller.tenant, caller.user, passages, request.moment.now).await;
+        Ok(answer)
+    }
+
+    /// The session that an answer of a chat service belongs to, by the id the service gave it.
+    pub async fn session_of_response(
+        &self,
+        caller: &Caller,
+        response: &str,
+        now: Timestamp,
+    ) -> Result<Option<String>> {
+        let scope = self.reading(caller, now).await?;
+        Ok(session::of_response(&scope, response).await?)
+    }
+
+    /// Has the session closed once nobody has spoken in it for a while.
+    pub(crate) fn close_later(
+        &self,
+        batch: &mut Batch,
+        scope: &Scope,
+        request: &Request,
+        session: &Session,
+        policy: &Policy,
+    ) {
+        let now = micros(request.moment.now);
+        let Some(idle) = policy.idle_close() else { return };
+        let id = job_id(request, "close");
+        // One that waits stays as it is. When it is due it looks at the last turn, and waits again if
+        // that was not long ago.
+        let (key, due) = (&session.id, now + idle);
+        job::queue_unless_waiting(batch, scope, id, JobKind::Close, key, due, now);
+    }
+
+    /// Has the session learned from after every turn, where that is the policy; and named once both
+    /// sides have spoken.
+    fn learn_later(
+        &self,
+        batch: &mut Batch,
+        scope: &Scope,
+        request: &Request,
+        session: &Session,
+        policy: &Policy,
+        turns: &[Turn],
+    ) {
+        if !self.has_chat() {
+            return;
+        }
+        let now = micros(request.moment.now);
+        if policy.extract == Trigger::Turn {
+            let id = job_id(request, "extract");
+            job::queue(batch, scope, id, JobKind::Extract, &session.id, now, now);
+        }
+        let answered = turns.iter().any(|turn| turn.role == Role::Assistant);
+        if policy.titles && session.title.is_none() && answered && session.turns <= 10 {
+            let id = job_id(request, "title");
+            job::queue(batch, scope, id, JobKind::Title, &session.id, now, now);
+        }
+    }
+
+    pub async fn session(&self, caller: &Caller, id: &str, now: Timestamp) -> Result<Session> {
+        let scope = self.reading(caller, now).await?;
+        session::find(&scope, id).await?.ok_or(Error::SessionNotFound)
+    }
+
+    /// Sessions, the one last spoken in first.
+    pub async fn sessions(
+        &self,
+        caller: &Caller,
+        which: Which,
+        before: Option<SessionPlace>,
+        limit: usize,
+        now: Timestamp,
+    ) -> Result<(Vec<Session>, Option<SessionPlace>)> {
+        let scope = self.reading(caller, now).await?;
+        let wanted = i64::try_from(limit + 1).unwrap_or(i64::MAX);
+        let mut found = session::page(&scope, which, before.as_ref(), wanted).await?;
+        let more = found.len() > limit;
+        found.truncate(limit);
+        let place = |s: &Session| SessionPlace { last_turn_at: s.last_turn_at, id: s.id.clone() };
+        let next = found.last().filter(|_| more).map(place);
+        Ok((found, next))
+    }
+
+    /// The turns of a session after the one numbered `after`, in the order they were said.
+    pub async fn turns(
+        &self,
+        caller: &Caller,
+        of: &str,
+        after: i32,
+        limit: usize,
+        now: Timestamp,
+    ) -> Result<(Vec<Turn>, Option<i32>)> {
+        let scope = self.reading(caller, now).await?;
+        let wanted = i64::try_from(limit + 1).unwrap_or(i64::MAX);
+        let (there, mut turns) =
+            try_join!(session::find(&scope, of), session::turns(&scope, of, after, wanted))?;
+        there.ok_or(Error::SessionNotFound)?;
+        let more = turns.len() > limit;
+        turns.truncate(limit);
+        let next = turns.last().filter(|_| more).map(|turn| turn.number);
+        Ok((turns, next))
+    }
+
+    /// The closed domain that each of these turns speaks of; nothing where there is none.
+    pub async fn closed_domains_of(
+        &self,
+        caller: &Caller,
+        turns: &[Turn],
+        now: Timestamp,
+    ) -> Result<Vec<Option<String>>> {
+        let scope = self.reading(caller, now).await?;
+        let closed = domain::shut_ones(&scope).await?;
+        drop(scope);
+        Ok(closed_domains(turns, &closed).await)
+    }
+
+    /// The user's rows, to read; refused if the user has been deleted.
+    pub(crate) async fn reading(&self, caller: &Caller, now: Timestamp) -> Result<Scope> {
+        let scope = self.store.read(caller.tenant, caller.user).await?;
+        if directory::me(&scope).await?.is_some_and(|user| user.is_gone(now)) {
+            return Err(Error::UserGone);
+        }
+        Ok(scope)
+    }
+
+    /// The user's rows, to write; the user is made known if this is the first write about them.
+    pub(crate) async fn writing(&self, request: &Request) -> Result<Scope> {
+        let caller = &request.caller;
+        let scope = self.store.write(caller.tenant, caller.user).await?;
+        match directory::me(&scope).await? {
+            Some(user) if user.is_gone(request.moment.now) => return Err(Error::UserGone),
+            Some(user) if user.looked_after => {}
+            _ => self.first_write(&scope, request).await?,
+        }
+        Ok(scope)
+    }
+
+    /// Makes the user known, and has somebody look after what is kept about them. The same for the
+    /// first write after a long silence.
+    pub(crate) async fn first_write(&self, scope: &Scope, request: &Request) -> Result<()> {
+        let now = micros(request.moment.now);
+        directory::ensure_me(scope, &request.caller.user_name, now).await?;
+        directory::look_after(scope, true).await?;
+        let mut batch = Batch::default();
+        let due = next_upkeep(scope.user(), now);
+        job::queue_sole(&mut batch, scope, job_id(request, "upkeep"), JobKind::Upkeep, due, now);
+        Ok(scope.run(&batch).await?)
+    }
+}
+
+/// An id for a job that a request causes. Drawn apart from the request's other ids, so that queueing
+/// one or not changes none of those.
+pub(crate) fn job_id(request: &Request, purpose: &str) -> JobId {
+    let mut seed = request.moment.seed;
+    for (byte, more) in seed.iter_mut().zip(purpose.bytes()) {
+        *byte ^= more;
+    }
+    Ids::new(request.moment.now, seed).job()
+}
+
+/// What the same request was answered before, if it carries a key and was.
+pub(crate) async fn answered<T: DeserializeOwned>(
+    scope: &Scope,
+    request: &Request,
+) -> Result<Option<T>> {
+    let Some(key) = &request.idempotency else { return Ok(None) };
+    let Some(kept) = idempotency::find(scope, &key.key).await? else { return Ok(None) };
+    if kept.request_hash != key.request_hash {
+        return Err(Error::IdempotencyMismatch);
+    }
+    let answer = kept.outcome.and_then(|kept| serde_json::from_value(kept).ok());
+    answer.map(Some).ok_or(Error::AnswerErased)
+}
+
+/// Keeps an answer under the request's key, if it has one. It is emptied when one of the facts it
+/// quotes is erased.
+pub(crate) fn keep_answer(
+    batch: &mut Batch,
+    scope: &Scope,
+    request: &Request,
+    answer: &impl Serialize,
+    quoted: &[FactId],
+) {
+    if let Some(key) = &request.idempotency {
+        let (body, now) = (serde_json::to_value(answer).unwrap_or_default(), request.moment.now);
+        let hash = &key.request_hash;
+        idempotency::keep(batch, scope, &key.key, hash, body, quoted, micros(now));
+    }
+}
+
+fn is_response_id(id: &str) -> bool {
+    !id.is_empty() && id.chars().count() <= NAME_CHARS && !id.contains('\0')
+}
+
+/// Puts `[secret]` in the place of every secret. Long texts are read on a thread for such work.
+async fn mask_secrets(exchange: Exchange) -> Result<Exchange> {
+    if exchange.bytes() <= MASKED_INLINE_BYTES {
+        return Ok(exchange.mask_secrets());
+    }
+    let masked = tokio::task::spawn_blocking(move || exchange.mask_secrets()).await;
+    let stopped = |error: JoinError| {
+        let reason = format!("turns were not masked: {error}");
+        Error::Internal(lukasa_store::Error::Configuration(reason))
+    };
+    masked.map_err(stopped)
+}
+
+fn numbered(
+    request: &Request,
+    session: &Session,
+    new: Vec<NewTurn>,
+) -> (Vec<Turn>, Vec<context::Usage>) {
+    let now = micros(request.moment.now);
+    let mut ids = Ids::new(now, request.moment.seed);
+    let (mut turns, mut uses) = (Vec::new(), Vec::new());
+    for (number, new) in (session.turns + 1..).zip(new) {
+        let id = ids.turn();
+        for fact in &new.used {
+            uses.push(context::Usage {
+                id: ids.usage(),
+                fact: *fact,
+                session: Some(session.id.clone()),
+                retrieval: new.retrieval,
+                turn: Some(id),
+                kind: "cited".into(),
+                influence: None,
+                at: now,
+            });
+        }
+        turns.push(Turn {
+            id,
+            session: session.id.clone(),
+            number,
+            role: new.role,
+            speaker: new.speaker,
+            content: new.content,
+            origin: new.role.origin(request.caller.voice.origin),
+            said_at: micros(new.said_at.unwrap_or(now)),
+            recorded_at: now,
+            marked: new.marked || !new.spans.is_empty(),
+            spans: new.spans,
+        });
+    }
+    (turns, uses)
+}
+
+/// A title with `[secret]` in the place of every secret.
+pub(crate) fn masked_title(title: &str) -> String {
+    secret::redact(title).chars().take(NAME_CHARS).collect()
+}
+
+fn check_title(title: Option<&str>) -> Result<()> {
+    if title.is_some_and(|t| t.chars().count() > NAME_CHARS || t.contains('\0')) {
+        return Err(Error::invalid("title", "at most 255 characters"));
+    }
+    Ok(())
+}
+
+pub(crate) fn check_session_name(id: &str) -> Result<()> {
+    if !lukasa_core::session::is_session_name(id) {
+        return Err(Error::invalid("session_id", "between 1 and 255 characters"));
+    }
+    Ok(())
+}
+
+fn hex(bytes: [u8; 16]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}

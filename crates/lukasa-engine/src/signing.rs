@@ -1,0 +1,204 @@
+//! Signatures with the installation's own Ed25519 key: over receipts of erasures, over exports and
+//! over the bases of vaults. A file that carries one was written here, for the user it names, and has
+//! not been changed since.
+
+use lukasa_core::archive::{FileSignature, Manifest};
+use lukasa_core::vault::{self, BASE, File};
+use lukasa_core::{TenantId, UserId};
+use ring::signature::{ED25519, Ed25519KeyPair, KeyPair as _, UnparsedPublicKey};
+use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
+
+use crate::Engine;
+use crate::error::Result;
+
+/// What is signed. A signature over one kind of file is none over another.
+#[derive(Debug, Clone, Copy)]
+enum Purpose {
+    Archive,
+    VaultBase,
+}
+
+impl Purpose {
+    fn message(self, tenant: TenantId, user: UserId, body: &str) -> String {
+        let domain = match self {
+            Purpose::Archive => "lukasa-archive-v1",
+            Purpose::VaultBase => "lukasa-vault-base-v1",
+        };
+        format!("{domain}\n{tenant}\n{user}\n{body}")
+    }
+}
+
+/// The installation's key.
+pub struct Signer(Ed25519KeyPair);
+
+impl Signer {
+    pub(crate) fn from_seed(seed: &[u8]) -> Option<Self> {
+        Ed25519KeyPair::from_seed_unchecked(seed).ok().map(Self)
+    }
+
+    /// The public half of the key, in hexadecimal.
+    pub fn public_key(&self) -> String {
+        hex(self.0.public_key().as_ref())
+    }
+
+    /// A signature over these bytes, in hexadecimal.
+    pub(crate) fn sign_bytes(&self, bytes: &[u8]) -> String {
+        hex(self.0.sign(bytes).as_ref())
+    }
+
+    fn sign_file(&self, message: &str) -> FileSignature {
+        let value = self.sign_bytes(message.as_bytes());
+        FileSignature { public_key: self.public_key(), value }
+    }
+
+    /// Whether this very key made the signature.
+    fn has_signed(&self, message: &str, signature: &FileSignature) -> bool {
+        signature.public_key.eq_ignore_ascii_case(&self.public_key())
+            && verify_bytes(&signature.public_key, &signature.value, message.as_bytes())
+    }
+}
+
+/// Whether the signature is one over these bytes by this key; both are in hexadecimal.
+pub(crate) fn verify_bytes(public_key: &str, value: &str, bytes: &[u8]) -> bool {
+    let (Some(key), Some(value)) = (unhex(public_key), unhex(value)) else { return false };
+    UnparsedPublicKey::new(&ED25519, key).verify(bytes, &value).is_ok()
+}
+
+impl Engine {
+    pub(crate) async fn signer(&self) -> Result<&Signer> {
+        let open = async || {
+            let seed = self.store.signing_seed().await?;
+            let what = || "not a key".to_owned();
+            let corrupt = || lukasa_store::Error::Corrupt { table: "signing_key", what: what() };
+            Signer::from_seed(&seed).ok_or_else(corrupt)
+        };
+        Ok(self.signer.get_or_try_init(open).await?)
+    }
+
+    /// Signs the manifest of an export of this user. Through the hashes in it, all files are signed.
+    pub async fn sign_manifest(
+        &self,
+        tenant: TenantId,
+        user: UserId,
+        manifest: Manifest,
+    ) -> Result<Manifest> {
+        let message = archive_message(tenant, user, &manifest);
+        let signature = Some(self.signer().await?.sign_file(&message));
+        Ok(Manifest { signature, ..manifest })
+    }
+
+    /// Whether this installation signed the manifest for this user.
+    pub async fn has_signed_manifest(
+        &self,
+        tenant: TenantId,
+        user: UserId,
+        manifest: &Manifest,
+    ) -> Result<bool> {
+        let Some(signature) = &manifest.signature else { return Ok(false) };
+        let message = archive_message(tenant, user, manifest);
+        Ok(self.signer().await?.has_signed(&message, signature))
+    }
+
+    /// Adds a signature to the base among the files of a vault.
+    pub(crate) async fn sign_base(
+        &self,
+        tenant: TenantId,
+        user: UserId,
+        mut files: Vec<File>,
+    ) -> Result<Vec<File>> {
+        if let Some(base) = files.iter_mut().find(|file| file.path == BASE) {
+            let message = base_message(tenant, user, &base.content);
+            let signature = self.signer().await?.sign_file(&message);
+            vault::add_signature(base, signature);
+        }
+        Ok(files)
+    }
+
+    /// Whether this installation signed the base among these files for this user. Of several bases
+    /// the first counts, as it does for [`vault::read`].
+    pub(crate) async fn has_signed_base(
+        &self,
+        tenant: TenantId,
+        user: UserId,
+        files: &[File],
+    ) -> Result<bool> {
+        let base = files.iter().find(|file| file.path == BASE);
+        let Some((rows, signature)) = base.and_then(|base| vault::split_signature(&base.content))
+        else {
+            return Ok(false);
+        };
+        let message = base_message(tenant, user, rows);
+        Ok(self.signer().await?.has_signed(&message, &signature))
+    }
+}
+
+fn archive_message(tenant: TenantId, user: UserId, manifest: &Manifest) -> String {
+    let unsigned = Manifest { signature: None, ..manifest.clone() };
+    Purpose::Archive.message(tenant, user, &canonical(&json!(unsigned)))
+}
+
+fn base_message(tenant: TenantId, user: UserId, rows: &str) -> String {
+    Purpose::VaultBase.message(tenant, user, &hex(&Sha256::digest(rows.as_bytes())))
+}
+
+/// JSON without spaces, the keys of every object in order.
+pub(crate) fn canonical(value: &Value) -> String {
+    match value {
+        Value::Object(fields) => {
+            let mut names: Vec<_> = fields.iter().collect();
+            names.sort_by_key(|(name, _)| *name);
+            let fields: Vec<_> = names
+                .into_iter()
+                .map(|(name, value)| format!("{}:{}", json!(name), canonical(value)))
+                .collect();
+            format!("{{{}}}", fields.join(","))
+        }
+        Value::Array(items) => {
+            let items: Vec<_> = items.iter().map(canonical).collect();
+            format!("[{}]", items.join(","))
+        }
+        plain => plain.to_string(),
+    }
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+fn unhex(text: &str) -> Option<Vec<u8>> {
+    if !text.len().is_multiple_of(2) || !text.is_ascii() {
+        return None;
+    }
+    (0..text.len()).step_by(2).map(|i| u8::from_str_radix(&text[i..i + 2], 16).ok()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_signature_holds_for_one_purpose_user_tenant_and_key() {
+        let (acme, other) = (TenantId::named("acme"), TenantId::named("other"));
+        let (ana, bea) = (UserId::named(acme, "ana"), UserId::named(acme, "bea"));
+        let signer = Signer::from_seed(&[7; 32]).unwrap();
+        let message = Purpose::Archive.message(acme, ana, "{}");
+        let signature = signer.sign_file(&message);
+        assert!(signer.has_signed(&message, &signature));
+        for forged in [
+            Purpose::VaultBase.message(acme, ana, "{}"),
+            Purpose::Archive.message(acme, bea, "{}"),
+            Purpose::Archive.message(other, ana, "{}"),
+            Purpose::Archive.message(acme, ana, "{ }"),
+        ] {
+            assert!(!signer.has_signed(&forged, &signature), "{forged}");
+        }
+        // Another key signs the same just as well, and is still another key.
+        let stranger = Signer::from_seed(&[8; 32]).unwrap();
+        let theirs = stranger.sign_file(&message);
+        assert!(verify_bytes(&theirs.public_key, &theirs.value, message.as_bytes()));
+        assert!(!signer.has_signed(&message, &theirs));
+        let claimed = FileSignature { public_key: signer.public_key(), ..theirs };
+        assert!(!signer.has_signed(&message, &claimed));
+    }
+}

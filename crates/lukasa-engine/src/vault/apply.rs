@@ -1,0 +1,339 @@
+//! Applying a plan: every line by the verb it asks for, all of them in one operation. What is refused
+//! is named and left as it stands; the rest goes on.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use lukasa_core::admission::{Writer, may_forget};
+use lukasa_core::archive::lower_version;
+use lukasa_core::record::{self, Provenance};
+use lukasa_core::vault::{BASE, Held, Plan, Problem, Step, What};
+use lukasa_core::{
+    CallerKind, Changes, Claim, FactId, Force, Link, Origin, Period, Refusal, State, Verb, Version,
+    VersionId, Voice,
+};
+use lukasa_store::{Batch, domain, fact, learning};
+
+use super::outcome;
+use crate::admission::{self, Ask};
+use crate::error::{Error, Result};
+use crate::facts::{Effect, Outcome, Writing, check_domain, default_effective};
+
+/// What is known of a domain.
+enum Place {
+    Open,
+    Shut,
+    Nowhere,
+}
+
+/// A plan being carried out, on a picture of the memory that every step changes.
+pub(super) struct Applying<'a> {
+    writing: Writing<'a>,
+    known: BTreeMap<FactId, Vec<Version>>,
+    changes: Changes,
+    /// What was opened in this very operation, and so can still be replaced without a trace.
+    opened: BTreeSet<VersionId>,
+    numbers: BTreeMap<FactId, i32>,
+    /// Whether something may be kept in a domain.
+    domains: BTreeMap<String, Place>,
+    /// Whether what the base says is trusted as it stands there.
+    trusted: bool,
+    /// The names of all domains, once they have been read.
+    domain_names: Option<BTreeSet<String>>,
+}
+
+impl<'a> Applying<'a> {
+    pub(super) fn start(writing: Writing<'a>, held: &Held, trusted: bool) -> Self {
+        let mut known: BTreeMap<FactId, Vec<Version>> = BTreeMap::new();
+        for version in &held.versions {
+            known.entry(version.fact).or_default().push(version.clone());
+        }
+        Self {
+            writing,
+            known,
+            changes: Changes::default(),
+            opened: BTreeSet::new(),
+            numbers: BTreeMap::new(),
+            domains: BTreeMap::new(),
+            trusted,
+            domain_names: None,
+        }
+    }
+
+    /// Carries the plan out; the plan that comes back says what was done and what was not.
+    pub(super) async fn run(mut self, mut plan: Plan) -> Result<(Plan, Outcome)> {
+        let edited: Vec<FactId> = plan.steps.iter().filter_map(|step| step.fact).collect();
+        self.numbers = fact::next_numbers(&self.writing.scope, &edited).await?;
+        self.restore(&mut plan).await?;
+        let mut done = Vec::new();
+        for step in std::mem::take(&mut plan.steps) {
+            if step.fact.is_some_and(|fact| plan.held.contains(&fact)) {
+                continue;
+            }
+            match self.step(&step).await {
+                Ok(()) => done.push(step),
+                Err(refused) => {
+                    let what = said(refused)?;
+                    plan.problems.push(Problem { file: step.file, line: step.line, what });
+                    plan.held.extend(step.fact);
+                    plan.kept.extend(step.entry);
+                }
+            }
+        }
+        plan.steps = done;
+        plan.links.retain(|link| {
+            self.known.contains_key(&link.from) && self.known.contains_key(&link.to)
+        });
+        let outcome = outcome(&plan);
+        if plan.is_empty() {
+            return Ok((plan, self.writing.answer(outcome).await?));
+        }
+        let effect = self.effect(&plan);
+        let outcome = self.writing.finish(Verb::Sync, effect, outcome).await?;
+        Ok((plan, outcome))
+    }
+
+    fn effect(&mut self, plan: &Plan) -> Effect {
+        let stamp = &mut self.writing.stamp;
+        let known = Period::since(stamp.at);
+        let opens_links = plan.links.iter().map(|link| Link {
+            id: stamp.ids.link(),
+            known,
+            opened_by: stamp.operation,
+            closed_by: None,
+            reopens: None,
+            ..link.clone()
+        });
+        let opens_links = opens_links.collect();
+        let mut with = Batch::default();
+        for episode in &plan.episodes {
+            let mut episode = episode.clone();
+            episode.origin = match self.trusted {
+                true => episode.origin.min(self.writing.caller().voice.origin),
+                false => Origin::Import,
+            };
+            learning::open_episode(&mut with, &self.writing.scope, &episode, Vec::new(), None);
+        }
+        let changes = std::mem::take(&mut self.changes);
+        Effect { changes, opens_links, with, ..Effect::default() }
+    }
+
+    /// Takes in what this memory has never had, fact by fact.
+    async fn restore(&mut self, plan: &mut Plan) -> Result<()> {
+        let mut facts: BTreeMap<FactId, Vec<Version>> = BTreeMap::new();
+        for version in std::mem::take(&mut plan.restores) {
+            facts.entry(version.fact).or_default().push(version);
+        }
+        for (fact, written) in facts {
+            match self.take_in(&written).await {
+                Ok(()) => plan.restores.extend(written),
+                Err(refused) => {
+                    let what = said(refused)?;
+                    let what = format!("{what}: {}", written[0].claim.content);
+                    plan.problems.push(Problem { file: BASE.to_owned(), line: 0, what });
+                    plan.held.insert(fact);
+                    plan.kept.extend(plan.lines.get(&fact).into_iter().flatten().copied());
+                }
+            }
+        }
+        Ok(())
+    }
+
+    async fn take_in(&mut self, written: &[Version]) -> Result<()> {
+        let mut written = written.to_vec();
+        for version in &mut written {
+            self.check_domain(version.claim.domain.as_deref()).await?;
+            let screening = admission::screen(&version.claim).await;
+            if let Some(kind) = screening.secret {
+                return Err(Error::SecretRejected(kind));
+            }
+            if !self.trusted {
+                let domains = self.domain_names().await?;
+                lower_version(version, &screening, domains);
+                // The chats that it names are not in the files.
+                (version.session, version.turns) = (None, Vec::new());
+            }
+        }
+        let (voice, human) = self.speaker();
+        let stamp = &mut self.writing.stamp;
+        let opens: Vec<Version> =
+            written.iter().map(|version| record::take_in(version, voice, human, stamp)).collect();
+        if let Some(number) = written.iter().map(|version| version.number).max() {
+            self.numbers.insert(written[0].fact, number.saturating_add(1));
+        }
+        self.absorb(Changes { closes: Vec::new(), opens })
+    }
+
+    /// The names of all domains.
+    async fn domain_names(&mut self) -> Result<&BTreeSet<String>> {
+        if self.domain_names.is_none() {
+            let all = domain::of_tenant(&self.writing.scope).await?;
+            self.domain_names = Some(all.into_iter().map(|domain| domain.name).collect());
+        }
+        Ok(self.domain_names.get_or_insert_default())
+    }
+
+    fn speaker(&self) -> (lukasa_core::Voice, bool) {
+        let caller = self.writing.caller();
+        (caller.voice, caller.kind == CallerKind::Human)
+    }
+
+    async fn step(&mut self, step: &Step) -> Result<()> {
+        let (voice, human) = self.speaker();
+        let now = self.writing.now();
+        let nothing = Vec::new();
+        let known = step.fact.and_then(|fact| self.known.get(&fact)).unwrap_or(&nothing).clone();
+        let number = step.fact.and_then(|fact| self.numbers.get(&fact)).copied().unwrap_or(1);
+        let provenance =
+            Provenance { confidence: voice.extracted.then_some(0.5), ..Provenance::stated(voice) };
+        let writer = Writer::of(self.writing.caller());
+        if matches!(step.what, What::Accept { .. } | What::Confirm | What::Reject)
+            && writer != Writer::Human
+        {
+            return Err(Refusal::NeedsHuman.into());
+        }
+        if matches!(step.what, What::Accept { .. } | What::Confirm) && !self.trusted {
+            // A forged base can make an untouched line look like one that its user has moved.
+            return Err(Error::invalid(
+                "base",
+                "this server did not sign it, so nothing is accepted or confirmed by it; answer in \
+                 the review, or sync with `trust` if the vault is yours",
+            ));
+        }
+        let may_forget = known.iter().all(|version| may_forget(writer, version));
+        if matches!(step.what, What::Forget) && !may_forget {
+            return Err(Refusal::NeedsHuman.into());
+        }
+        let saved = match &step.what {
+            What::Save(claim) => Some(self.admit(claim, None).await?),
+            _ => None,
+        };
+        let stamp = &mut self.writing.stamp;
+        // Admission has let an agent forget it; the record need not ask again.
+        let removing =
+            if writer == Writer::Agent { Voice::stated(Origin::UserTurn) } else { voice };
+        let changes = match &step.what {
+            What::Save(claim) => {
+                let claim = (**claim).clone();
+                let (claim, state) = saved.unwrap_or((claim, State::Proposed));
+                record::save(claim, state, Period::since(now), provenance, stamp)
+            }
+            What::Change(edit) => {
+                let effective = default_effective(&known, now, stamp.at);
+                let effective = lukasa_core::time::micros(effective);
+                record::change(&known, edit, effective, number, &provenance, stamp)?
+            }
+            What::Forget => record::forget(&known, removing, stamp)?,
+            What::Confirm => record::confirm(&known, human, stamp)?,
+            What::Accept { edit, digest } => {
+                let human = human.then_some(voice);
+                record::accept(&known, edit, digest, number, human, stamp)?
+            }
+            What::Reject => record::reject(&known, voice, stamp)?,
+        };
+        for opened in changes.opens.iter().filter(|v| v.state == State::Active) {
+            Error::faults(opened.claim.faults())?;
+            if known.iter().any(|v| v.claim == opened.claim && v.state == State::Active) {
+                continue;
+            }
+            let domain = known.iter().find_map(|v| v.claim.domain.clone());
+            let domain = domain.filter(|_| !matches!(step.what, What::Accept { .. }));
+            if !matches!(step.what, What::Save(_))
+                && self.admit(&opened.claim, domain.as_deref()).await?.1 != State::Active
+            {
+                return Err(Refusal::NeedsHuman.into());
+            }
+        }
+        self.absorb(changes)
+    }
+
+    /// Asks admission about a claim: the claim as it may be kept, and in which state.
+    async fn admit(&self, claim: &Claim, has_domain: Option<&str>) -> Result<(Claim, State)> {
+        let screening = admission::screen(claim).await;
+        let writer = Writer::of(self.writing.caller());
+        let ask = Ask { has_domain, ..Ask::new(writer, &screening) };
+        let admitted = admission::admit(&self.writing.scope, claim.clone(), ask).await?;
+        Ok((admitted.claim, admitted.state))
+    }
+
+    async fn check_domain(&mut self, name: Option<&str>) -> Result<()> {
+        let Some(name) = name else { return Ok(()) };
+        if !self.domains.contains_key(name) {
+            let place = match check_domain(&self.writing.scope, Some(name)).await {
+                Ok(_) => Place::Open,
+                Err(Error::DomainNotFound(_)) => Place::Nowhere,
+                Err(Error::OptInNeeded(_)) => Place::Shut,
+                Err(other) => return Err(other),
+            };
+            self.domains.insert(name.to_owned(), place);
+        }
+        match self.domains.get(name) {
+            Some(Place::Nowhere) => Err(Error::DomainNotFound(name.to_owned())),
+            Some(Place::Shut) => Err(Error::OptInNeeded(name.to_owned())),
+            _ => Ok(()),
+        }
+    }
+
+    /// Takes changes over into the operation and the picture, if there is room for them: the database
+    /// would refuse the whole operation for one of them.
+    fn absorb(&mut self, changes: Changes) -> Result<()> {
+        let closed: BTreeSet<VersionId> = changes.closes.iter().map(|(_, id)| *id).collect();
+        let stays = |v: &&Version| v.state == State::Active && !closed.contains(&v.id);
+        for (at, opened) in changes.opens.iter().enumerate() {
+            if opened.state != State::Active {
+                continue;
+            }
+            let same = self.known.get(&opened.fact).into_iter().flatten();
+            let beside = same.filter(stays).chain(&changes.opens[..at]);
+            let mut beside = beside.filter(|v| v.fact == opened.fact && v.state == State::Active);
+            if beside.any(|v| v.valid.overlaps(&opened.valid)) {
+                return Err(Refusal::OverlapsItself.into());
+            }
+            if opened.claim.force == Force::Hard {
+                let taken = |v: &&Version| v.fact != opened.fact && takes(v, opened);
+                if self.known.values().flatten().filter(stays).any(|v| taken(&v)) {
+                    return Err(Error::KeyTaken(None));
+                }
+            }
+        }
+        for (fact, id) in &changes.closes {
+            if let Some(known) = self.known.get_mut(fact) {
+                known.retain(|v| v.id != *id);
+            }
+            if self.opened.remove(id) {
+                self.changes.opens.retain(|v| v.id != *id);
+            } else {
+                self.changes.closes.push((*fact, *id));
+            }
+        }
+        for version in changes.opens {
+            self.known.entry(version.fact).or_default().push(version.clone());
+            self.opened.insert(version.id);
+            self.changes.opens.push(version);
+        }
+        Ok(())
+    }
+}
+
+/// Whether two hard versions take the same place at the same time.
+fn takes(one: &Version, two: &Version) -> bool {
+    let place = |v: &Version| (v.claim.force, v.claim.domain.clone(), v.claim.key.clone());
+    one.claim.force == Force::Hard && place(one) == place(two) && one.valid.overlaps(&two.valid)
+}
+
+/// What a refusal of one line says; anything else ends the whole.
+fn said(error: Error) -> Result<String> {
+    match &error {
+        Error::Invalid(faults) => {
+            let reasons: Vec<String> =
+                faults.iter().map(|fault| format!("{}: {}", fault.field, fault.reason)).collect();
+            Ok(reasons.join("; "))
+        }
+        Error::Refused(_)
+        | Error::KeyTaken(_)
+        | Error::OptInNeeded(_)
+        | Error::SecretRejected(_)
+        | Error::DomainNotFound(_)
+        | Error::NotProposed => Ok(error.to_string()),
+        _ => Err(error),
+    }
+}

@@ -1,0 +1,72 @@
+//! What was inferred fades; what was stated does not; what has a date ends by itself.
+
+use lukasa_core::Status;
+use lukasa_engine::context::Ask;
+use serde_json::json;
+
+use crate::learn::{chat_about, memories, story_where, user, work};
+use crate::story::Story;
+
+const DAY: i64 = 86_400;
+
+async fn prompt(story: &Story) -> String {
+    // On a busy machine a prompt would sooner go without than wait.
+    let within = std::time::Duration::from_secs(60);
+    let ask = Ask { turns: Some(0), within, ..Ask::about("What should I drink?") };
+    let context = story.engine.retrieve(&story.alice(), &ask, story.moment()).await.unwrap();
+    format!("{}{}", context.baseline.content, context.dynamic.content)
+}
+
+async fn learned(content: &str, kind: &str, said: &str) -> Story {
+    let (content, kind, quote) = (content.to_owned(), kind.to_owned(), said.to_owned());
+    let item = json!({"op": "add", "content": content, "kind": kind, "importance": 8,
+                      "confidence": 0.9, "evidence": [{"turn": 1, "quote": quote}]});
+    let (story, _) = story_where(vec![item]).await;
+    chat_about(&story, "c", vec![user(&format!("{said}."))]).await;
+    work(&story).await;
+    story
+}
+
+#[tokio::test]
+async fn an_inferred_habit_leaves_the_prompt_and_then_recall_but_never_the_list() {
+    let story = learned("User drinks tea.", "habit", "I drink tea").await;
+    story.save("Drinks no coffee").await;
+    assert!(prompt(&story).await.contains("drinks tea"));
+    story.pass(80 * DAY);
+    let after = prompt(&story).await;
+    assert!(!after.contains("drinks tea"), "{after}");
+    assert!(after.contains("no coffee"), "what was stated does not fade");
+    let found = |story: &Story| {
+        let (engine, caller, now) = (story.engine.clone(), story.alice(), story.now());
+        async move {
+            let recall = lukasa_engine::recall::Recall::about("tea");
+            let found = engine.recall(&caller, &recall, now).await.unwrap();
+            found.memories.iter().any(|hit| hit.memory.version.claim.content.contains("tea"))
+        }
+    };
+    assert!(found(&story).await, "it is still found when it is looked for");
+    story.pass(250 * DAY);
+    assert!(!found(&story).await);
+    assert_eq!(memories(&story, Status::Active).await.len(), 2, "nothing is hidden from a list");
+}
+
+#[tokio::test]
+async fn what_is_said_again_is_fresh_again() {
+    let story = learned("User drinks tea.", "habit", "I drink tea").await;
+    story.pass(80 * DAY);
+    assert!(!prompt(&story).await.contains("drinks tea"));
+    chat_about(&story, "d", vec![user("As ever, I drink tea.")]).await;
+    work(&story).await;
+    assert!(prompt(&story).await.contains("drinks tea"));
+}
+
+#[tokio::test]
+async fn circumstances_end_after_a_week_and_at_once() {
+    let story = learned("User is in Rome.", "context", "I am in Rome").await;
+    assert_eq!(memories(&story, Status::Active).await.len(), 1);
+    story.pass(6 * DAY);
+    assert!(prompt(&story).await.contains("Rome"));
+    story.pass(2 * DAY);
+    assert!(!prompt(&story).await.contains("Rome"), "no job has to run for it");
+    assert_eq!(memories(&story, Status::Active).await.len(), 0);
+}

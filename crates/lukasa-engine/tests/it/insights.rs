@@ -1,0 +1,80 @@
+//! A memory over time: what stood on each day, and what came and went.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use lukasa_engine::context::Ask;
+use lukasa_engine::facts::{NewMemory, Target};
+
+use crate::learn::{answer, chat_about, story_saying, user, work};
+use crate::story::Story;
+
+const DAY: i64 = 86_400;
+
+#[tokio::test]
+async fn each_day_shows_what_stood_at_its_end() {
+    let story = Story::begin().await;
+    let tea = Story::fact(&story.save("Drinks tea").await);
+    let mut lisbon = NewMemory::saying("Lives in Lisbon");
+    lisbon.claim.domain = Some("travel".into());
+    story.engine.save(&story.request(), lisbon).await.unwrap();
+    story.pass(DAY);
+    story.engine.forget(&story.request(), &Target::Id(tea)).await.unwrap();
+    story.pass(DAY);
+    story.save("Sails on Sundays").await;
+    let seen = story.engine.insights(&story.alice(), 4, story.now()).await.unwrap();
+    let there: Vec<i64> = seen.days.iter().map(|day| day.strong).collect();
+    assert_eq!(there, [0, 2, 1, 2]);
+    let saved: Vec<i64> = seen.days.iter().map(|day| day.saved).collect();
+    assert_eq!(saved, [0, 2, 0, 1]);
+    let forgotten: Vec<i64> = seen.days.iter().map(|day| day.forgotten).collect();
+    assert_eq!(forgotten, [0, 0, 1, 0]);
+    let domains: Vec<_> = seen.days.iter().map(|day| day.domains.clone()).collect();
+    let of = |counts: &[(&str, i64)]| -> BTreeMap<String, i64> {
+        counts.iter().map(|(name, count)| ((*name).to_owned(), *count)).collect()
+    };
+    let one = of(&[("travel", 1)]);
+    let both = of(&[("", 1), ("travel", 1)]);
+    assert_eq!(domains, [of(&[]), both.clone(), one, both]);
+    assert_eq!(seen.domains, [(String::new(), 1), ("travel".to_owned(), 1)]);
+    // A stretch that begins in the middle begins with what stood there.
+    let later = story.engine.insights(&story.alice(), 2, story.now()).await.unwrap();
+    assert_eq!(later.days, seen.days[2..]);
+    for days in [0, -1, 91] {
+        assert!(story.engine.insights(&story.alice(), days, story.now()).await.is_err(), "{days}");
+    }
+}
+
+#[tokio::test]
+async fn what_was_learned_and_given_is_counted_apart() {
+    let memory = serde_json::json!({"op": "add", "content": "User keeps bees.", "kind": "habit",
+        "importance": 8, "confidence": 0.9, "evidence": [{"turn": 1, "quote": "I keep bees"}]});
+    let (story, _) = story_saying(move |_| answer(std::slice::from_ref(&memory))).await;
+    chat_about(&story, "c", vec![user("I keep bees."), user("What is the time?")]).await;
+    work(&story).await;
+    for _ in 0..3 {
+        let mut ask = Ask::about("What do I keep?");
+        ask.session = Some("other".into());
+        ask.within = Duration::from_secs(60);
+        story.pass(1);
+        story.engine.retrieve(&story.alice(), &ask, story.moment()).await.unwrap();
+    }
+    // A retrieval is noted behind its answer.
+    let mut today = None;
+    for _ in 0..500 {
+        let seen = story.engine.insights(&story.alice(), 1, story.now()).await.unwrap();
+        let day = seen.days[0].clone();
+        if day.recalls.as_ref().is_some_and(|recalls| recalls.count == 3) {
+            today = Some(day);
+            break;
+        }
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    let today = today.expect("three retrievals are noted");
+    assert_eq!((today.saved, today.learned, today.proposed), (0, 1, 0));
+    let recalls = today.recalls.unwrap();
+    assert_eq!((recalls.degraded, recalls.frozen), (0, 2), "all but the first had the same block");
+    assert!(recalls.tokens > 0.0 && recalls.p50 <= recalls.p99);
+    let asked = today.asked.unwrap();
+    assert!(asked.calls >= 1 && asked.input_tokens > 0, "{asked:?}");
+}

@@ -1,0 +1,101 @@
+//! Keys and tokens: who is let in, and as whom.
+
+use lukasa_core::{CallerKind, Origin, Permission};
+use lukasa_engine::access::{NewKey, NewToken};
+
+use crate::story::Story;
+
+fn key(user: Option<&str>, permissions: &[Permission]) -> NewKey {
+    NewKey {
+        name: "test".into(),
+        user: user.map(str::to_owned),
+        permissions: permissions.to_vec(),
+        origin: Origin::Assistant,
+        expires_at: None,
+    }
+}
+
+fn token(permissions: &[Permission], minutes: i64) -> NewToken<'_> {
+    NewToken { user: "alice", permissions, minutes, page: None }
+}
+
+#[tokio::test]
+async fn a_key_opens_until_it_is_revoked_and_its_tokens_with_it() {
+    let story = Story::begin().await;
+    let engine = &story.engine;
+    let new = key(None, &[Permission::Read, Permission::Write, Permission::Admin]);
+    let issued = engine.create_key(story.tenant, new, &[1; 32], story.now()).await.unwrap();
+    let admitted = engine.authenticate(&issued.text, story.now()).await.unwrap();
+    assert_eq!(admitted.caller("alice").kind, CallerKind::Key);
+    assert_eq!(admitted.caller("alice").voice.origin, Origin::Assistant);
+
+    let rights = [Permission::Read, Permission::Write];
+    let token =
+        engine.mint_token(&admitted, token(&rights, 10), &[2; 32], story.now()).await.unwrap();
+    let person = engine.authenticate(&token.text, story.now()).await.unwrap();
+    assert_eq!(person.caller("alice").kind, CallerKind::Human);
+    assert!(!person.may(Permission::Admin));
+
+    engine.revoke(story.tenant, &issued.record.key_id, story.now()).await.unwrap();
+    for text in [&issued.text, &token.text] {
+        let refused = engine.authenticate(text, story.now()).await.unwrap_err();
+        assert_eq!(refused.code(), "unauthenticated");
+    }
+}
+
+#[tokio::test]
+async fn a_token_ends_by_itself_and_carries_no_more_than_its_key() {
+    let story = Story::begin().await;
+    let engine = &story.engine;
+    let issued = engine
+        .create_key(
+            story.tenant,
+            key(None, &[Permission::Read, Permission::Admin]),
+            &[1; 32],
+            story.now(),
+        )
+        .await
+        .unwrap();
+    let by = engine.authenticate(&issued.text, story.now()).await.unwrap();
+    for too_much in [Permission::Write, Permission::Admin] {
+        let refused = engine.mint_token(&by, token(&[too_much], 5), &[2; 32], story.now()).await;
+        assert!(refused.is_err(), "{too_much:?}");
+    }
+    let token =
+        engine.mint_token(&by, token(&[Permission::Read], 5), &[2; 32], story.now()).await.unwrap();
+    story.pass(299);
+    engine.authenticate(&token.text, story.now()).await.unwrap();
+    story.pass(1);
+    assert!(engine.authenticate(&token.text, story.now()).await.is_err());
+}
+
+#[tokio::test]
+async fn a_wrong_secret_and_an_unknown_id_get_the_same_answer() {
+    let story = Story::begin().await;
+    let engine = &story.engine;
+    let issued = engine
+        .create_key(story.tenant, key(Some("alice"), &[Permission::Read]), &[1; 32], story.now())
+        .await
+        .unwrap();
+    let (unknown, _) = lukasa_core::secret::print(lukasa_core::secret::Prefix::Key, &[9; 32]);
+    for text in [unknown.as_str(), "lk_live_x", ""] {
+        let refused = engine.authenticate(text, story.now()).await.unwrap_err();
+        assert_eq!(refused.code(), "unauthenticated");
+    }
+    assert!(engine.authenticate(&issued.text, story.now()).await.is_ok());
+    let admin = key(Some("alice"), &[Permission::Admin]);
+    assert!(engine.create_key(story.tenant, admin, &[3; 32], story.now()).await.is_err());
+}
+
+#[tokio::test]
+async fn a_deleted_users_credentials_end() {
+    let story = Story::begin().await;
+    let engine = &story.engine;
+    story.save("tea").await;
+    let issued = engine
+        .create_key(story.tenant, key(Some("alice"), &[Permission::Read]), &[1; 32], story.now())
+        .await
+        .unwrap();
+    engine.erase_user(story.tenant, "alice", story.moment()).await.unwrap();
+    assert!(engine.authenticate(&issued.text, story.now()).await.is_err());
+}

@@ -1,0 +1,208 @@
+//! Portraits: told from the facts, phrased by a model, gone with what they cite.
+
+use std::sync::Arc;
+
+use lukasa_core::portrait::Name;
+use lukasa_core::{Category, FactId, JobKind, MemoryType};
+use lukasa_engine::directory::OptIn;
+use lukasa_engine::facts::{NewMemory, Target};
+use lukasa_engine::jobs::Worked;
+use lukasa_engine::portrait::Compiled;
+use lukasa_models::scripted::ScriptedChat;
+use serde_json::json;
+
+use crate::learn::{Chain, work};
+use crate::story::Story;
+
+const DAY: i64 = 86_400;
+
+/// A story whose model says these sentences, each of these facts.
+async fn phrased_by(sentences: serde_json::Value) -> (Story, Arc<ScriptedChat>) {
+    let answer = json!({ "sentences": sentences }).to_string();
+    let chat = Arc::new(ScriptedChat::saying(move |_| answer.clone()));
+    let mut story = Story::begin().await;
+    story.engine = story.engine.clone().with_models(Arc::new(Chain(vec![chat.clone()])));
+    (story, chat)
+}
+
+/// Three facts, the most important first.
+async fn three(story: &Story) -> [FactId; 3] {
+    let mut ids = Vec::new();
+    for (content, importance) in [
+        ("User lives in Lisbon.", 0.9),
+        ("User works as a nurse.", 0.8),
+        ("User has two cats.", 0.7),
+    ] {
+        let mut new = NewMemory::saying(content);
+        new.claim.importance = importance;
+        ids.push(Story::fact(&story.engine.save(&story.request(), new).await.unwrap()));
+        story.pass(1);
+    }
+    ids.try_into().unwrap()
+}
+
+async fn profile(story: &Story) -> Compiled {
+    story.engine.portrait(&story.alice(), "profile", story.now()).await.unwrap()
+}
+
+fn texts(compiled: &Compiled) -> Vec<&str> {
+    compiled.portrait.sentences.iter().map(|placed| placed.sentence.text.as_str()).collect()
+}
+
+async fn rows(story: &Story) -> i64 {
+    let admin = story.database.admin().await;
+    admin.query_one("select count(*) from portrait", &[]).await.unwrap().get(0)
+}
+
+#[tokio::test]
+async fn without_a_model_the_template_tells_every_fact_at_once() {
+    let story = Story::begin().await;
+    let facts = three(&story).await;
+    let made = profile(&story).await;
+    assert_eq!(texts(&made), ["lives in Lisbon; works as a nurse; has two cats."]);
+    assert_eq!(made.portrait.facts(), facts);
+    assert_eq!((made.made_by.as_str(), made.fresh), ("template", true));
+    assert_eq!(story.engine.phrase_portraits(&story.request()).await.unwrap(), 0);
+    assert_eq!(rows(&story).await, 0, "what costs nothing to make is not kept");
+    let none = story.engine.portrait(&story.alice(), "domain:travel", story.now()).await.unwrap();
+    assert!(none.portrait.sentences.is_empty());
+    for (name, code) in [("soul", "portrait_not_found"), ("domain:orchard", "domain_not_found")] {
+        let refused = story.engine.portrait(&story.alice(), name, story.now()).await.unwrap_err();
+        assert_eq!(refused.code(), code);
+    }
+}
+
+#[tokio::test]
+async fn the_night_has_a_model_phrase_what_changed_and_only_that() {
+    let (story, chat) = phrased_by(json!([
+        {"text": "Lives in Lisbon and works as a nurse.", "facts": [1, 2]},
+        {"text": "Owns a yacht.", "facts": [3]},
+    ]))
+    .await;
+    let [lisbon, nurse, cats] = three(&story).await;
+    story.pass(2 * DAY);
+    assert!(work(&story).await.contains(&Worked::Done(JobKind::Upkeep)));
+    let made = profile(&story).await;
+    assert_eq!(texts(&made), ["Lives in Lisbon and works as a nurse.", "has two cats."]);
+    assert_eq!(made.portrait.sentences[0].sentence.facts, [lisbon, nurse]);
+    assert_eq!((made.made_by.as_str(), made.fresh), ("scripted", true));
+    assert_eq!((chat.asked(), rows(&story).await), (1, 1));
+    story.engine.phrase_portraits(&story.request()).await.unwrap();
+    assert_eq!(chat.asked(), 1, "nothing has changed");
+    let (calls, _) = story.engine.model_calls(&story.alice(), 10, story.now()).await.unwrap();
+    assert_eq!(calls[0].purpose, "portrait");
+
+    let tea = Story::fact(&story.save("Drinks tea").await);
+    let stale = profile(&story).await;
+    assert!(!stale.fresh && texts(&stale).contains(&"Lives in Lisbon and works as a nurse."));
+    assert!(stale.portrait.facts().contains(&tea), "what is new is told at once");
+
+    story.engine.forget(&story.request(), &Target::Id(lisbon)).await.unwrap();
+    assert_eq!(rows(&story).await, 0, "gone in the same transaction");
+    let made = profile(&story).await;
+    assert!(!made.portrait.markdown().contains("Lisbon"));
+    assert!(made.portrait.facts().contains(&nurse) && made.portrait.facts().contains(&cats));
+}
+
+#[tokio::test]
+async fn a_change_an_erasure_and_a_shut_door_take_the_portrait_along() {
+    let (story, _) = phrased_by(json!([
+        {"text": "Lives in Lisbon.", "facts": [1]},
+        {"text": "Works as a nurse.", "facts": [2]},
+        {"text": "Has two cats.", "facts": [3]},
+    ]))
+    .await;
+    let [lisbon, nurse, _] = three(&story).await;
+    let phrase = async || story.engine.phrase_portraits(&story.request()).await.unwrap();
+    assert_eq!(phrase().await, 1);
+    story.change(lisbon, "User lives in Porto.").await;
+    assert_eq!(rows(&story).await, 0);
+    assert_eq!(phrase().await, 1);
+    let made = profile(&story).await;
+    assert!(!made.portrait.markdown().contains("Lisbon"), "the model said what is no longer so");
+    assert!(made.portrait.markdown().contains("Porto"));
+    story.engine.erase(&story.request(), &Target::Id(nurse)).await.unwrap();
+    assert_eq!(rows(&story).await, 0);
+
+    let travel = |story: &Story, content: &str| {
+        let mut new = NewMemory::saying(content);
+        new.claim.domain = Some("health".into());
+        (story.request(), new)
+    };
+    story.engine.set_opt_in(&story.alice(), "health", OptIn::Open, story.now()).await.unwrap();
+    for content in ["Is allergic to nuts", "Runs on Sundays", "Sleeps eight hours"] {
+        story.pass(1);
+        let (request, new) = travel(&story, content);
+        story.engine.save(&request, new).await.unwrap();
+    }
+    phrase().await;
+    let names = async || -> Vec<String> {
+        let all = story.engine.portraits(&story.alice(), story.now()).await.unwrap();
+        all.iter().map(|made| made.portrait.name.to_string()).collect()
+    };
+    assert!(names().await.contains(&"domain:health".to_owned()));
+    let kept = rows(&story).await;
+    assert!(kept > 0);
+    story.engine.set_opt_in(&story.alice(), "health", OptIn::Shut, story.now()).await.unwrap();
+    assert_eq!(rows(&story).await, 0);
+    assert!(!names().await.contains(&"domain:health".to_owned()));
+    let all = story.engine.portraits(&story.alice(), story.now()).await.unwrap();
+    assert!(all.iter().all(|made| !made.portrait.markdown().contains("allergic")));
+}
+
+#[tokio::test]
+async fn a_model_that_is_away_changes_nothing_and_one_that_raves_is_asked_once() {
+    let (mut story, _) = phrased_by(json!([])).await;
+    three(&story).await;
+    let away = Arc::new(ScriptedChat::failing());
+    story.engine = story.engine.clone().with_models(Arc::new(Chain(vec![away])));
+    assert_eq!(story.engine.phrase_portraits(&story.request()).await.unwrap(), 0);
+    assert_eq!(rows(&story).await, 0);
+    let raving = Arc::new(ScriptedChat::saying(|_| "x".repeat(1_000_000)));
+    story.engine = story.engine.clone().with_models(Arc::new(Chain(vec![raving.clone()])));
+    story.engine.phrase_portraits(&story.request()).await.unwrap();
+    story.engine.phrase_portraits(&story.request()).await.unwrap();
+    assert_eq!((raving.asked(), rows(&story).await), (1, 1));
+    let made = profile(&story).await;
+    assert_eq!((made.made_by.as_str(), texts(&made).len()), ("template", 1));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn facts_that_change_while_a_model_thinks_are_not_told_of_as_they_were() {
+    let mut story = Story::begin().await;
+    let [lisbon, ..] = three(&story).await;
+    // The model's answer comes after a write by somebody else.
+    let (engine, request) = (story.engine.clone(), story.request());
+    let handle = tokio::runtime::Handle::current();
+    let chat = Arc::new(ScriptedChat::saying(move |_| {
+        let (engine, request) = (engine.clone(), request.clone());
+        let forget = async move { engine.forget(&request, &Target::Id(lisbon)).await.unwrap() };
+        std::thread::scope(|scope| {
+            scope.spawn(|| handle.block_on(forget)).join().unwrap();
+        });
+        json!({"sentences": [{"text": "Lives in Lisbon.", "facts": [1]}]}).to_string()
+    }));
+    story.engine = story.engine.clone().with_models(Arc::new(Chain(vec![chat])));
+    assert_eq!(story.engine.phrase_portraits(&story.request()).await.unwrap(), 0);
+    assert_eq!(rows(&story).await, 0);
+}
+
+#[tokio::test]
+async fn each_portrait_has_its_own_facts() {
+    let story = Story::begin().await;
+    let mut style = NewMemory::saying("Short answers, please");
+    style.claim.category = Category::Style;
+    let mut task = NewMemory::saying("Is moving house in June");
+    task.claim.memory_type = MemoryType::Task;
+    for new in [style, task, NewMemory::saying("Lives in Lisbon")] {
+        story.engine.save(&story.request(), new).await.unwrap();
+    }
+    let all = story.engine.portraits(&story.alice(), story.now()).await.unwrap();
+    let of = |name: &Name| {
+        let made = all.iter().find(|made| made.portrait.name == *name).unwrap();
+        texts(made).join(" ")
+    };
+    assert_eq!(of(&Name::Procedures), "Short answers, please.");
+    assert_eq!(of(&Name::ActiveContext), "Is moving house in June.");
+    assert_eq!(of(&Name::Profile), "Lives in Lisbon.");
+}

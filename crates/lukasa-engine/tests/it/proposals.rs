@@ -1,0 +1,112 @@
+//! Proposals wait for a human's yes to exactly their words; and a memory can be named by words.
+
+use lukasa_core::{Caller, Edit, Origin, Status};
+use lukasa_engine::Error;
+use lukasa_engine::facts::{Decision, NewMemory, Target};
+
+use crate::story::Story;
+
+fn yes(digest: &str) -> Decision {
+    Decision::Yes { digest: Some(digest.to_owned()), edit: Box::default() }
+}
+
+#[tokio::test]
+async fn a_proposal_is_visible_and_not_active_until_a_human_says_yes() {
+    let story = Story::begin().await;
+    let new = NewMemory::saying("Orders from Kroger");
+    let proposed = story.engine.propose(&story.by(story.assistant()), new).await.unwrap();
+    let memory = &proposed.memories[0];
+    let target = Target::Id(memory.version.fact);
+    let digest = memory.version.claim.consent_digest();
+    assert_eq!(memory.status, Status::Proposed);
+    assert!(story.active().await.is_empty());
+    story.pass(1);
+    let agent = story.engine.confirm(&story.by(story.assistant()), &target, yes(&digest)).await;
+    assert_eq!(agent.unwrap_err().code(), "human_needed");
+    let other = story.engine.confirm(&story.request(), &target, yes("other")).await.unwrap_err();
+    assert_eq!(other.code(), "other_words");
+    let confirmed = story.engine.confirm(&story.request(), &target, yes(&digest)).await.unwrap();
+    assert_eq!(confirmed.memories[0].status, Status::Active);
+    assert!(confirmed.memories[0].version.consented_at.is_some());
+    assert_eq!(story.active().await, ["Orders from Kroger"]);
+}
+
+#[tokio::test]
+async fn a_human_edits_on_the_way_in_or_says_no() {
+    let story = Story::begin().await;
+    let request = story.by(story.assistant());
+    let one =
+        story.engine.propose(&request, NewMemory::saying("Orders from Kroger")).await.unwrap();
+    let request = story.by(story.assistant());
+    let two = story.engine.propose(&request, NewMemory::saying("Dislikes rain")).await.unwrap();
+    story.pass(1);
+    let digest = one.memories[0].version.claim.consent_digest();
+    let edit = Box::new(Edit::content("Orders from Aldi"));
+    let decision = Decision::Yes { digest: Some(digest), edit };
+    let target = Target::Id(Story::fact(&one));
+    let edited = story.engine.confirm(&story.request(), &target, decision).await.unwrap();
+    assert_eq!(edited.memories[0].version.number, 2);
+    assert_eq!(edited.memories[0].version.origin, lukasa_core::Origin::UserSaid);
+    let target = Target::Id(Story::fact(&two));
+    let no = story.engine.confirm(&story.request(), &target, Decision::No).await.unwrap();
+    assert_eq!(no.memories[0].status, Status::Forgotten);
+    assert_eq!(story.active().await, ["Orders from Aldi"]);
+    // Taking the no back makes it a proposal again, never a memory nobody agreed to.
+    story.pass(1);
+    let back = story.engine.restore(&story.request(), &target).await.unwrap();
+    assert_eq!(back.memories[0].status, Status::Proposed);
+}
+
+#[tokio::test]
+async fn affirming_is_dated_and_only_on_affirmation() {
+    let story = Story::begin().await;
+    let saved = story.save("tea").await;
+    assert_eq!(saved.memories[0].version.last_confirmed_at, None);
+    let target = Target::Id(Story::fact(&saved));
+    let affirm = || Decision::Yes { digest: None, edit: Box::default() };
+    story.pass(10);
+    let agent = story.by(story.assistant());
+    let refused = story.engine.confirm(&agent, &target, affirm()).await.unwrap_err();
+    assert_eq!(refused.code(), "human_needed", "an agent confirms nothing");
+    let app = Caller::key(story.alice().tenant, "alice", "app", Origin::UserSaid);
+    let first = story.engine.confirm(&story.by(app), &target, affirm()).await.unwrap();
+    story.pass(10);
+    let second = story.engine.confirm(&story.request(), &target, affirm()).await.unwrap();
+    let (first, second) = (&first.memories[0].version, &second.memories[0].version);
+    assert_eq!(second.confirmed_at, first.confirmed_at);
+    assert!(second.last_confirmed_at > first.last_confirmed_at);
+    assert_eq!(first.consented_at, None, "a key's word is no consent");
+    assert!(second.consented_at.is_some());
+    let no = story.engine.confirm(&story.request(), &target, Decision::No).await.unwrap_err();
+    assert_eq!(no.code(), "not_proposed");
+}
+
+#[tokio::test]
+async fn words_name_a_memory_when_they_occur_in_just_one() {
+    let story = Story::begin().await;
+    story.save("Flies from Lisbon").await;
+    story.save("Flies with TAP").await;
+    story.pass(1);
+    let engine = &story.engine;
+    match engine.forget(&story.request(), &Target::parse("flies")).await {
+        Err(Error::Ambiguous(candidates)) => assert_eq!(candidates.len(), 2),
+        other => panic!("two fly: {other:?}"),
+    }
+    let none = engine.forget(&story.request(), &Target::parse("sails")).await.unwrap_err();
+    assert_eq!(none.code(), "memory_not_found");
+    engine.forget(&story.request(), &Target::parse("LISBON")).await.unwrap();
+    assert_eq!(story.active().await, ["Flies with TAP"]);
+}
+
+#[tokio::test]
+async fn a_version_that_has_moved_on_is_not_overwritten() {
+    let story = Story::begin().await;
+    let saved = story.save("tea").await;
+    let target = Target::Id(Story::fact(&saved));
+    story.pass(1);
+    story.change(Story::fact(&saved), "coffee").await;
+    let mut request = story.request();
+    request.if_match = Some(saved.memories[0].version.id);
+    let stale = story.engine.forget(&request, &target).await.unwrap_err();
+    assert_eq!(stale.code(), "version_mismatch");
+}

@@ -1,0 +1,195 @@
+//! Saving, re-saving, and what is refused.
+
+use lukasa_core::{Force, Origin, Status, Voice};
+use lukasa_engine::Error;
+use lukasa_engine::facts::{NewMemory, Target, Update};
+
+use crate::story::Story;
+
+#[tokio::test]
+async fn a_saved_memory_is_there_at_once() {
+    let story = Story::begin().await;
+    let saved = story.save("I prefer window seats").await;
+    let memory = story.get(Story::fact(&saved)).await.unwrap();
+    assert_eq!(memory.version.claim.content, "I prefer window seats");
+    assert_eq!(memory.status, Status::Active);
+    assert_eq!(memory.version.voice(), Voice::stated(Origin::UserSaid));
+    assert_eq!(memory.version.confidence, None);
+    assert!(saved.operation.is_some());
+    assert_eq!(saved.message, "Saved: I prefer window seats");
+}
+
+#[tokio::test]
+async fn saying_the_same_again_returns_what_is_there() {
+    let story = Story::begin().await;
+    let first = story.save("I prefer window seats").await;
+    story.pass(10);
+    let again = story.save("  i prefer WINDOW seats ").await;
+    assert_eq!(Story::fact(&again), Story::fact(&first));
+    assert_eq!(again.operation, None);
+    assert_eq!(story.active().await.len(), 1);
+}
+
+#[tokio::test]
+async fn a_forgotten_memory_does_not_stand_in_for_a_new_one() {
+    let story = Story::begin().await;
+    let first = story.save("tea").await;
+    story.pass(1);
+    story.engine.forget(&story.request(), &Target::Id(Story::fact(&first))).await.unwrap();
+    story.pass(1);
+    let again = story.save("tea").await;
+    assert_ne!(Story::fact(&again), Story::fact(&first));
+}
+
+#[tokio::test]
+async fn one_key_holds_one_hard_memory() {
+    let story = Story::begin().await;
+    let mut diet = NewMemory::saying("Eats vegan");
+    diet.claim.force = Force::Hard;
+    diet.claim.domain = Some("food".into());
+    diet.claim.key = Some("diet".into());
+    diet.claim.value = Some("vegan".into());
+    let first = story.engine.save(&story.request(), diet.clone()).await.unwrap();
+    story.pass(1);
+    diet.claim.content = "Eats vegetarian".into();
+    diet.claim.value = Some("vegetarian".into());
+    match story.engine.save(&story.request(), diet.clone()).await {
+        Err(Error::KeyTaken(Some(holder))) => {
+            assert_eq!(holder.version.fact, Story::fact(&first));
+        }
+        other => panic!("the key is taken: {other:?}"),
+    }
+    // A proposal under the same key waits beside it without taking its place.
+    story.engine.propose(&story.request(), diet).await.unwrap();
+}
+
+#[tokio::test]
+async fn a_shut_domain_keeps_nothing_until_its_person_opens_it() {
+    use lukasa_engine::directory::OptIn;
+    let story = Story::begin().await;
+    let mut new = NewMemory::saying("Has type 2 diabetes");
+    new.claim.domain = Some("health".into());
+    let refused = story.engine.save(&story.request(), new.clone()).await;
+    assert!(matches!(refused, Err(Error::OptInNeeded(_))));
+    let refused = story.engine.propose(&story.by(story.assistant()), new.clone()).await;
+    assert!(matches!(refused, Err(Error::OptInNeeded(_))));
+    let assistant = story.assistant();
+    let agent = story.engine.set_opt_in(&assistant, "health", OptIn::Open, story.now()).await;
+    assert!(agent.is_err(), "an assistant cannot consent");
+    story.engine.set_opt_in(&story.alice(), "health", OptIn::Open, story.now()).await.unwrap();
+    story.engine.save(&story.request(), new).await.unwrap();
+}
+
+#[tokio::test]
+async fn an_unknown_domain_and_an_overlong_line_are_named() {
+    let story = Story::begin().await;
+    let mut new = NewMemory::saying("x");
+    new.claim.domain = Some("astrology".into());
+    let unknown = story.engine.save(&story.request(), new.clone()).await;
+    assert!(matches!(unknown, Err(Error::DomainNotFound(name)) if name == "astrology"));
+    new.claim.domain = None;
+    new.claim.content = "x".repeat(2_001);
+    match story.engine.save(&story.request(), new).await {
+        Err(Error::Invalid(faults)) => assert_eq!(faults[0].field, "content"),
+        other => panic!("too long: {other:?}"),
+    }
+}
+
+#[tokio::test]
+async fn extraction_never_replaces_what_was_said() {
+    let story = Story::begin().await;
+    let said = story.save("I am vegetarian").await;
+    let target = Target::Id(Story::fact(&said));
+    story.pass(1);
+    let request = story.by(story.extractor());
+    let mut guess = Update::change(lukasa_core::Edit::content("I eat meat"));
+    guess.confidence = Some(1.0);
+    let refused = story.engine.update(&request, &target, guess).await.unwrap_err();
+    assert_eq!(refused.code(), "less_trusted");
+    for refused in [
+        story.engine.forget(&story.by(story.extractor()), &target).await,
+        story.engine.delete(&story.by(story.extractor()), &target).await,
+        story.engine.erase(&story.by(story.extractor()), &target).await,
+    ] {
+        assert_eq!(refused.unwrap_err().code(), "less_trusted");
+    }
+    assert_eq!(story.active().await, ["I am vegetarian"]);
+}
+
+/// The rules above are one belt; the database is the other. Here the rules are gone around.
+#[tokio::test]
+async fn the_database_itself_refuses_an_extraction_over_what_was_said() {
+    let story = Story::begin().await;
+    let said = story.save("I am vegetarian").await;
+    let version = &said.memories[0].version;
+    let admin = story.database.admin().await;
+    let user = story.alice().user.uuid();
+    let op = lukasa_core::Ids::new(story.now(), [99; 16]).draw();
+    admin
+        .execute(
+            "insert into operation select user_id, tenant_id, $2, recorded_at + interval '1 s', \
+             'change', 'job', 'x', 'user_turn', true, facts, null from operation where user_id = $1",
+            &[&user, &op],
+        )
+        .await
+        .unwrap();
+    let closed = admin
+        .execute(
+            "update fact_version set known_until = known_from + interval '1 s', closed_by = $3 \
+             where user_id = $1 and version_id = $2",
+            &[&user, &version.id.uuid(), &op],
+        )
+        .await
+        .unwrap_err();
+    let constraint = closed.as_db_error().and_then(|e| e.constraint()).map(str::to_owned);
+    assert_eq!(constraint.as_deref(), Some("said_over_extracted"));
+}
+
+#[tokio::test]
+async fn a_retry_with_the_same_key_gets_the_same_answer_once() {
+    use lukasa_engine::IdempotencyKey;
+    let story = Story::begin().await;
+    let key =
+        |hash: u8| Some(IdempotencyKey { key: "retry-1".into(), request_hash: vec![hash; 32] });
+    let mut request = story.request();
+    request.idempotency = key(1);
+    let first = story.engine.save(&request, NewMemory::saying("tea")).await.unwrap();
+    story.pass(60);
+    let mut request = story.request();
+    request.idempotency = key(1);
+    let again = story.engine.save(&request, NewMemory::saying("tea")).await.unwrap();
+    assert_eq!(again, first);
+    request.idempotency = key(2);
+    let other = story.engine.save(&request, NewMemory::saying("coffee")).await.unwrap_err();
+    assert_eq!(other.code(), "idempotency_mismatch");
+    assert_eq!(story.active().await, ["tea"]);
+}
+
+#[tokio::test]
+async fn a_retry_after_the_memory_has_ended_still_gets_its_answer() {
+    let story = Story::begin().await;
+    let mut trip = NewMemory::saying("in Rome this week");
+    trip.valid_until = Some(crate::story::time(60));
+    let key = lukasa_engine::IdempotencyKey { key: "trip".into(), request_hash: vec![1] };
+    let mut request = story.request();
+    request.idempotency = Some(key.clone());
+    let first = story.engine.save(&request, trip.clone()).await.unwrap();
+    story.pass(3600);
+    let mut late = story.request();
+    late.idempotency = Some(key);
+    assert_eq!(story.engine.save(&late, trip).await.unwrap(), first);
+}
+
+#[tokio::test]
+async fn extraction_cannot_erase_what_was_said_and_undone() {
+    let story = Story::begin().await;
+    let said = story.save("I am vegetarian").await;
+    story.pass(1);
+    let undone = story.engine.undo(&story.request(), said.operation.unwrap()).await.unwrap();
+    story.pass(1);
+    let target = Target::Id(Story::fact(&said));
+    let erased = story.engine.erase(&story.by(story.extractor()), &target).await.unwrap_err();
+    assert_eq!(erased.code(), "less_trusted");
+    story.engine.undo(&story.request(), undone.operation.unwrap()).await.unwrap();
+    assert_eq!(story.active().await, ["I am vegetarian"]);
+}

@@ -1,0 +1,95 @@
+//! The stage for a story: a fresh database, a clock that the test moves, and short ways to write.
+
+use std::sync::atomic::{AtomicI64, AtomicU8, Ordering};
+
+use lukasa_core::{Caller, Edit, FactId, Origin, TenantId, Timestamp};
+use lukasa_engine::facts::{Listing, Memory, NewMemory, Outcome, Point, Target, Update};
+use lukasa_engine::{Engine, Moment, Request, Result};
+use lukasa_store::list::Filter;
+use lukasa_store::testing::TestDatabase;
+
+pub struct Story {
+    pub database: TestDatabase,
+    pub engine: Engine,
+    pub tenant: TenantId,
+    second: AtomicI64,
+    seed: AtomicU8,
+}
+
+/// The story begins here: 2026-01-01, in seconds.
+const START: i64 = 1_767_225_600;
+
+impl Story {
+    pub async fn begin() -> Self {
+        let database = TestDatabase::fresh().await;
+        let engine = Engine::connect(&database.connect()).expect("engine");
+        let tenant = engine.ensure_tenant("acme", time(0)).await.expect("tenant");
+        Self { database, engine, tenant, second: AtomicI64::new(0), seed: AtomicU8::new(0) }
+    }
+
+    pub fn now(&self) -> Timestamp {
+        time(self.second.load(Ordering::Relaxed))
+    }
+
+    pub fn pass(&self, seconds: i64) {
+        self.second.fetch_add(seconds, Ordering::Relaxed);
+    }
+
+    pub fn moment(&self) -> Moment {
+        Moment { now: self.now(), seed: [self.seed.fetch_add(1, Ordering::Relaxed); 16] }
+    }
+
+    pub fn alice(&self) -> Caller {
+        Caller::human(self.tenant, "alice", "local")
+    }
+
+    pub fn assistant(&self) -> Caller {
+        Caller::key(self.tenant, "alice", "k1", Origin::Assistant)
+    }
+
+    pub fn extractor(&self) -> Caller {
+        Caller::extractor(self.tenant, "alice", Origin::UserTurn)
+    }
+
+    pub fn by(&self, caller: Caller) -> Request {
+        Request::new(caller, self.moment())
+    }
+
+    pub fn request(&self) -> Request {
+        self.by(self.alice())
+    }
+
+    pub async fn save(&self, content: &str) -> Outcome {
+        self.engine.save(&self.request(), NewMemory::saying(content)).await.expect("saved")
+    }
+
+    pub async fn change(&self, id: FactId, content: &str) -> Outcome {
+        let update = Update::change(Edit::content(content));
+        self.engine.update(&self.request(), &Target::Id(id), update).await.expect("changed")
+    }
+
+    pub async fn get(&self, id: FactId) -> Result<Memory> {
+        self.engine.get(&self.alice(), &Target::Id(id), Point::default(), self.now()).await
+    }
+
+    pub async fn list(&self, filter: Filter, point: Point) -> Vec<Memory> {
+        let listing = Listing { filter, point, after: None, limit: 200 };
+        let page = self.engine.list(&self.alice(), &listing, self.now()).await.expect("list");
+        page.memories
+    }
+
+    /// The content of every active memory, oldest first.
+    pub async fn active(&self) -> Vec<String> {
+        let status = Some(lukasa_core::Status::Active);
+        let list = self.list(Filter { status, ..Filter::default() }, Point::default()).await;
+        list.into_iter().rev().map(|memory| memory.version.claim.content).collect()
+    }
+
+    pub fn fact(outcome: &Outcome) -> FactId {
+        outcome.memories[0].version.fact
+    }
+}
+
+pub fn time(second: i64) -> Timestamp {
+    Timestamp::from_second(START + second).expect("a time")
+}

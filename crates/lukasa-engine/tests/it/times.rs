@@ -1,0 +1,173 @@
+//! The two axes: change, correction, and what was true or known when.
+
+use lukasa_core::{Edit, Status};
+use lukasa_engine::facts::{Listing, Mode, Point, Target, Update};
+use lukasa_store::list::Filter;
+
+use crate::story::{Story, time};
+
+fn now() -> Filter {
+    Filter { status: Some(Status::Active), ..Filter::default() }
+}
+
+async fn contents(story: &Story, as_of: i64, known_at: i64) -> Vec<String> {
+    let point = Point { as_of: Some(time(as_of)), known_at: Some(time(known_at)) };
+    let list = story.list(now(), point).await;
+    list.into_iter().map(|memory| memory.version.claim.content).collect()
+}
+
+#[tokio::test]
+async fn a_change_moves_the_world_on_and_keeps_the_past() {
+    let story = Story::begin().await;
+    let fact = Story::fact(&story.save("lives in Lisbon").await);
+    story.pass(100);
+    let update = Update {
+        mode: Mode::Change { effective: Some(time(50)) },
+        ..Update::change(Edit::content("lives in Porto"))
+    };
+    let changed = story.engine.update(&story.request(), &Target::Id(fact), update).await.unwrap();
+    assert_eq!(changed.memories[0].version.number, 2);
+    assert_eq!(Story::fact(&changed), fact, "the id never changes");
+    // What holds at 40 is Lisbon, at 60 Porto; as known at 60, before the change, still Lisbon.
+    assert_eq!(contents(&story, 40, 100).await, ["lives in Lisbon"]);
+    assert_eq!(contents(&story, 60, 100).await, ["lives in Porto"]);
+    assert_eq!(contents(&story, 60, 60).await, ["lives in Lisbon"]);
+}
+
+#[tokio::test]
+async fn a_correction_says_it_was_never_so() {
+    let story = Story::begin().await;
+    let fact = Story::fact(&story.save("lives in Lisbon").await);
+    story.pass(100);
+    let update = Update::correct(Edit::content("lives in Madrid"));
+    story.engine.update(&story.request(), &Target::Id(fact), update).await.unwrap();
+    assert_eq!(contents(&story, 40, 100).await, ["lives in Madrid"]);
+    assert_eq!(contents(&story, 40, 60).await, ["lives in Lisbon"]);
+}
+
+#[tokio::test]
+async fn dates_alone_can_be_corrected() {
+    let story = Story::begin().await;
+    let fact = Story::fact(&story.save("works at Acme").await);
+    story.pass(100);
+    let update = Update {
+        mode: Mode::Correct { valid_from: Some(time(-500)), valid_until: Some(Some(time(50))) },
+        ..Update::correct(Edit::default())
+    };
+    let corrected = story.engine.update(&story.request(), &Target::Id(fact), update).await.unwrap();
+    assert_eq!(corrected.memories[0].status, Status::Expired);
+    assert_eq!(contents(&story, -200, 100).await, ["works at Acme"]);
+    assert!(contents(&story, 60, 100).await.is_empty());
+}
+
+#[tokio::test]
+async fn what_has_expired_is_not_listed_from_that_moment_on() {
+    let story = Story::begin().await;
+    let mut trip = lukasa_engine::facts::NewMemory::saying("in Rome this week");
+    trip.valid_until = Some(time(60));
+    let fact = Story::fact(&story.engine.save(&story.request(), trip).await.unwrap());
+    assert_eq!(story.active().await.len(), 1);
+    story.pass(60);
+    assert!(story.active().await.is_empty());
+    assert_eq!(story.get(fact).await.unwrap().status, Status::Expired);
+    let expired = Filter { status: Some(Status::Expired), ..Filter::default() };
+    assert_eq!(story.list(expired, Point::default()).await.len(), 1);
+}
+
+#[tokio::test]
+async fn what_begins_later_waits_for_its_day() {
+    let story = Story::begin().await;
+    let mut job = lukasa_engine::facts::NewMemory::saying("starts at Globex");
+    job.valid_from = Some(time(500));
+    let fact = Story::fact(&story.engine.save(&story.request(), job).await.unwrap());
+    assert_eq!(story.get(fact).await.unwrap().status, Status::Upcoming);
+    story.pass(10);
+    // A change without a date replaces it from the day it begins.
+    let changed = story.change(fact, "starts at Initech").await;
+    assert_eq!(changed.memories[0].version.valid.from, time(500));
+    story.pass(490);
+    assert_eq!(story.active().await, ["starts at Initech"]);
+}
+
+#[tokio::test]
+async fn a_change_before_it_began_or_with_no_change_is_told_apart() {
+    let story = Story::begin().await;
+    let fact = Story::fact(&story.save("tea").await);
+    let early = Update {
+        mode: Mode::Change { effective: Some(time(-1)) },
+        ..Update::change(Edit::content("coffee"))
+    };
+    let refused =
+        story.engine.update(&story.request(), &Target::Id(fact), early).await.unwrap_err();
+    assert_eq!(refused.code(), "not_valid_then");
+    let same = story.change(fact, "tea").await;
+    assert_eq!(same.operation, None, "nothing was written");
+}
+
+#[tokio::test]
+async fn the_history_shows_every_version_and_its_successor() {
+    let story = Story::begin().await;
+    let fact = Story::fact(&story.save("tea").await);
+    story.pass(10);
+    story.change(fact, "coffee").await;
+    let history =
+        story.engine.history(&story.alice(), &Target::Id(fact), story.now()).await.unwrap();
+    let rows: Vec<_> =
+        history.iter().map(|e| (e.version.number, e.status, e.superseded_by.is_some())).collect();
+    assert_eq!(
+        rows,
+        [(1, Status::Superseded, true), (1, Status::Superseded, true), (2, Status::Active, false)]
+    );
+    assert_eq!(history[0].superseded_by, Some(history[2].version.id));
+}
+
+#[tokio::test]
+async fn a_clock_that_jumps_back_loses_nothing() {
+    let story = Story::begin().await;
+    let fact = Story::fact(&story.save("tea").await);
+    story.pass(-3600);
+    let changed = story.change(fact, "coffee").await;
+    assert!(changed.memories[0].version.known.from > time(0), "known time only goes forward");
+    let history =
+        story.engine.history(&story.alice(), &Target::Id(fact), story.now()).await.unwrap();
+    assert!(history.iter().map(|e| e.version.known.from).is_sorted());
+    // What is known now is what was written last, though this clock has not come that far.
+    let all = story.list(Filter::default(), Point::default()).await;
+    assert_eq!(all.len(), 1);
+    assert_eq!(all[0].version.claim.content, "coffee");
+}
+
+#[tokio::test]
+async fn pages_are_of_one_list_whatever_is_written_between_them() {
+    let story = Story::begin().await;
+    for i in 0..7 {
+        story.pass(1);
+        story.save(&format!("memory {i}")).await;
+    }
+    let mut listing = Listing { filter: now(), point: Point::default(), after: None, limit: 3 };
+    let mut seen = Vec::new();
+    loop {
+        let page = story.engine.list(&story.alice(), &listing, story.now()).await.unwrap();
+        seen.extend(page.memories.iter().map(|m| m.version.claim.content.clone()));
+        story.pass(1);
+        story.save(&format!("written in between {}", seen.len())).await;
+        listing.after = page.next;
+        if page.next.is_none() {
+            break;
+        }
+    }
+    assert_eq!(seen, (0..7).rev().map(|i| format!("memory {i}")).collect::<Vec<_>>());
+}
+
+#[tokio::test]
+async fn a_change_by_a_slower_clock_still_comes_after_the_last_one() {
+    let story = Story::begin().await;
+    let fact = Story::fact(&story.save("tea").await);
+    story.pass(100);
+    story.change(fact, "coffee").await;
+    // Another server's clock, or a write that waited for its turn: it reads ten seconds earlier.
+    story.pass(-10);
+    story.change(fact, "mate").await;
+    story.pass(20);
+    assert_eq!(story.active().await, ["mate"]);
+}

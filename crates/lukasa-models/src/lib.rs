@@ -1,0 +1,14 @@
+//! Doors to AI models: the only crate that knows a vendor, a model's files or a model's protocol.
+//!
+//! `local` runs models in this process from files in a folder; `remote` asks a service. Both
+//! stand behind the traits of `lukasa_core::model`. `protocol` reads and edits what a client says to
+//! somebody else's model, for a door that stands between the two. Nothing here knows what a fact is, reads a
+//! setting from the environment, or writes a user's text into an error.
+
+pub mod local;
+pub mod protocol;
+pub mod remote;
+#[cfg(feature = "testing")]
+pub mod scripted;
+pub mod tls;
+mod vector;

@@ -1,0 +1,153 @@
+//! The `/rerank` that TEI, Cohere, Jina and vLLM share but for two words.
+//!
+//! It sits in the path of a question somebody waits for: one try, and a short limit. Whoever asks
+//! goes on without it when it fails.
+
+use std::time::Duration;
+
+use lukasa_core::model::{Answer, ModelError, Reranker};
+use serde::{Deserialize, Serialize};
+use tokio::time::Instant;
+
+use super::endpoint::{ApiKey, Endpoint, Patience, Post, address};
+
+/// Which service reranks, and how long it may take.
+#[derive(Debug, Clone)]
+pub struct RerankConfig {
+    /// With or without `/rerank` at its end.
+    pub base_url: String,
+    pub api_key: Option<ApiKey>,
+    /// Servers that hold one model need no name.
+    pub model: Option<String>,
+    pub field: RerankField,
+    pub timeout: Duration,
+}
+
+/// What the service calls the texts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RerankField {
+    /// `documents`: Cohere, Jina, vLLM, llama.cpp.
+    Documents,
+    /// `texts`: TEI.
+    Texts,
+}
+
+impl RerankConfig {
+    pub fn new(base_url: impl Into<String>) -> Self {
+        Self {
+            base_url: base_url.into(),
+            api_key: None,
+            model: None,
+            field: RerankField::Documents,
+            timeout: Duration::from_millis(200),
+        }
+    }
+}
+
+/// Reranks by asking a service.
+#[derive(Debug)]
+pub struct RemoteReranker {
+    endpoint: Endpoint,
+    model: Option<String>,
+    field: RerankField,
+    timeout: Duration,
+}
+
+#[derive(Serialize)]
+struct Request<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    model: Option<&'a str>,
+    query: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    documents: Option<&'a [&'a str]>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    texts: Option<&'a [&'a str]>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    top_n: Option<usize>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    return_documents: Option<bool>,
+}
+
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Response {
+    Results { results: Vec<Score> },
+    List(Vec<Score>),
+}
+
+#[derive(Deserialize)]
+struct Score {
+    index: usize,
+    #[serde(alias = "relevance_score")]
+    score: f32,
+}
+
+impl RemoteReranker {
+    /// Asks nobody yet; refuses settings that cannot work.
+    pub fn new(config: RerankConfig) -> Result<Self, ModelError> {
+        let path = |set: &str| match set.strip_suffix("/rerank") {
+            Some(_) => set.to_owned(),
+            None => format!("{set}/rerank"),
+        };
+        let url = address(&config.base_url, path)?;
+        let patience = Patience { try_timeout: config.timeout, max_retries: 0 };
+        Ok(Self {
+            endpoint: Endpoint::new(url, config.api_key, patience)?,
+            model: config.model,
+            field: config.field,
+            timeout: config.timeout,
+        })
+    }
+
+    async fn scores(&self, question: &str, texts: &[&str]) -> Result<Vec<f32>, ModelError> {
+        if texts.is_empty() {
+            return Ok(Vec::new());
+        }
+        let documents = self.field == RerankField::Documents;
+        let request = Request {
+            model: self.model.as_deref(),
+            query: question,
+            documents: documents.then_some(texts),
+            texts: (!documents).then_some(texts),
+            // Some services keep only the best few unless told; TEI knows neither field.
+            top_n: documents.then_some(texts.len()),
+            return_documents: documents.then_some(false),
+        };
+        let body = serde_json::to_vec(&request)
+            .map_err(|_| ModelError::Malformed("a text cannot be sent as JSON".to_owned()))?;
+        // A service may send the texts back although it was asked not to.
+        let most = texts.len() * 256 + body.len() * 2 + (64 << 10);
+        let deadline = Instant::now() + self.timeout;
+        let answer = self.endpoint.post(Post { body: &body, most, deadline, hint: None }).await?;
+        let response: Response = serde_json::from_slice(&answer)
+            .map_err(|e| self.endpoint.not_json("a list of scores", &e))?;
+        let (Response::Results { results } | Response::List(results)) = response;
+        self.in_order(results, texts.len())
+    }
+
+    fn in_order(&self, results: Vec<Score>, count: usize) -> Result<Vec<f32>, ModelError> {
+        let malformed = |how: String| self.endpoint.malformed(&how);
+        let mut scores = vec![None; count];
+        for Score { index, score } in results {
+            if !score.is_finite() {
+                return Err(malformed(format!("scored text {index} with no number")));
+            }
+            match scores.get_mut(index) {
+                Some(slot @ None) => *slot = Some(score),
+                Some(Some(_)) => return Err(malformed(format!("scored text {index} twice"))),
+                None => {
+                    return Err(malformed(format!("scored text {index}, and there are {count}")));
+                }
+            }
+        }
+        let scored = scores.iter().flatten().count();
+        let all: Option<Vec<f32>> = scores.into_iter().collect();
+        all.ok_or_else(|| malformed(format!("scored {scored} of {count} texts")))
+    }
+}
+
+impl Reranker for RemoteReranker {
+    fn rerank<'a>(&'a self, question: &'a str, texts: &'a [&'a str]) -> Answer<'a, Vec<f32>> {
+        Box::pin(self.scores(question, texts))
+    }
+}

@@ -1,0 +1,302 @@
+//! `lukasa backup make | verify`
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context as _, bail};
+use clap::{Args, Subcommand};
+use lukasa_engine::Connect;
+use lukasa_engine::backup::{self, Held};
+use serde_json::{Value, json};
+use tokio::process::Command;
+
+use super::show::{BAD, DIM, GOOD, Table, count, paint};
+use super::{Database, Format, Said, say, say_json};
+use crate::clock;
+use crate::postgres::tool;
+
+#[derive(Debug, Subcommand)]
+pub enum Backup {
+    /// Write the whole database into one file, and beside it what the file holds.
+    Make(Make),
+    /// Restore a backup into a scratch database and compare what came back.
+    Verify(Verify),
+}
+
+impl Backup {
+    pub async fn run(self) -> anyhow::Result<()> {
+        match self {
+            Backup::Make(command) => command.run().await,
+            Backup::Verify(command) => command.run().await,
+        }
+    }
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  lukasa backup make lukasa.backup
+  lukasa backup verify lukasa.backup
+
+It is what PostgreSQL's `pg_dump` writes, and `pg_restore` reads it without Lukasa. Beside it stands
+FILE.manifest.json: how many rows each table had at that instant, and a digest of them. The login role
+has to be a superuser, or see past row-level security. Servers go on while it is made.")]
+pub struct Make {
+    /// The file to write
+    #[arg(value_name = "FILE")]
+    file: PathBuf,
+    #[command(flatten)]
+    database: Database,
+    #[command(flatten)]
+    format: Format,
+}
+
+impl Make {
+    async fn run(self) -> anyhow::Result<()> {
+        let dump = tool("pg_dump", self.database.postgres_dir.as_deref())?;
+        let opened = self.database.open(1).await?;
+        let (bytes, held) = self.write(&dump, &opened.connect).await?;
+        opened.close().await?;
+        let rows: i64 = held.iter().map(|table| table.rows).sum();
+        if self.format.json {
+            return say_json(&json!({ "file": self.file, "manifest": manifest_file(&self.file),
+                "bytes": bytes, "tables": held.len(), "rows": rows }));
+        }
+        say(&format!(
+            "{}: {} tables, {rows} rows, {bytes} bytes",
+            self.file.display(),
+            held.len()
+        ))?;
+        let next = format!("Check it with: lukasa backup verify {}", self.file.display());
+        say(&paint(DIM, &next))
+    }
+
+    async fn write(&self, dump: &Path, connect: &Connect) -> anyhow::Result<(u64, Vec<Held>)> {
+        let snapshot = backup::snapshot(connect).await?;
+        let folder = self.file.parent().filter(|folder| !folder.as_os_str().is_empty());
+        let part = tempfile::NamedTempFile::new_in(folder.unwrap_or(Path::new(".")))
+            .with_context(|| format!("cannot write {}", self.file.display()))?;
+        let mut command = reaching(dump, connect);
+        command.args(["--format=custom", "--snapshot", &snapshot.name, "--file"]).arg(part.path());
+        let copied = ran(command, "pg_dump");
+        let counted = async { Ok::<_, anyhow::Error>(backup::held(&snapshot).await?) };
+        let ((), held) = tokio::try_join!(copied, counted)?;
+        let tables: Vec<Value> = held
+            .iter()
+            .map(|t| json!({ "table": t.table, "rows": t.rows, "digest": t.digest }))
+            .collect();
+        let manifest = json!({ "lukasa": env!("CARGO_PKG_VERSION"),
+            "made_at": clock::now().to_string(), "tables": tables });
+        std::fs::write(manifest_file(&self.file), serde_json::to_string_pretty(&manifest)? + "\n")?;
+        part.as_file().sync_all()?;
+        part.persist(&self.file)
+            .with_context(|| format!("cannot write {}", self.file.display()))?;
+        Ok((std::fs::metadata(&self.file)?.len(), held))
+    }
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  lukasa backup verify lukasa.backup
+  lukasa backup verify lukasa.backup --json
+
+The backup is restored into a database of its own on the same server, counted, compared with the
+manifest beside the file (or, if there is none, with the live database), and removed again. The live
+database is only read. Exits with 1 if anything differs from the manifest.")]
+pub struct Verify {
+    /// The file that was made
+    #[arg(value_name = "FILE")]
+    file: PathBuf,
+    #[command(flatten)]
+    database: Database,
+    #[command(flatten)]
+    format: Format,
+}
+
+/// One table of a backup beside what it should be.
+struct Compared {
+    table: String,
+    restored: Option<i64>,
+    expected: Option<i64>,
+    same: bool,
+}
+
+impl Verify {
+    async fn run(self) -> anyhow::Result<()> {
+        let restore = tool("pg_restore", self.database.postgres_dir.as_deref())?;
+        if !self.file.exists() {
+            bail!(
+                "there is no file {}\n  next: `lukasa backup make FILE` makes one",
+                self.file.display()
+            );
+        }
+        let opened = self.database.open(1).await?;
+        let name = format!("lukasa_verify_{:08x}", u32::from_be_bytes(clock::random()));
+        let scratch = backup::scratch(&opened.connect, &name).await?;
+        let looked = self.look(&restore, &opened.connect, &scratch).await;
+        // Whatever was found, the scratch database goes.
+        backup::remove_scratch(&scratch).await?;
+        opened.close().await?;
+        let (against, compared) = looked?;
+        self.tell(against, &compared)
+    }
+
+    async fn look(
+        &self,
+        restore: &Path,
+        live: &Connect,
+        scratch: &Connect,
+    ) -> anyhow::Result<(&'static str, Vec<Compared>)> {
+        let mut command = reaching(restore, scratch);
+        command.args(["--exit-on-error", "--no-owner"]).arg(&self.file);
+        ran(command, "pg_restore").await.context("the backup cannot be restored")?;
+        let restored = backup::held(&backup::snapshot(scratch).await?).await?;
+        let (against, expected) = match manifest(&self.file)? {
+            Some(expected) => ("manifest", expected),
+            None => ("live", backup::held(&backup::snapshot(live).await?).await?),
+        };
+        let mut names: Vec<&String> = restored.iter().chain(&expected).map(|t| &t.table).collect();
+        names.sort();
+        names.dedup();
+        let of = |all: &[Held], name: &str| all.iter().find(|held| held.table == name).cloned();
+        let compare = |name: &String| {
+            let (there, wanted) = (of(&restored, name), of(&expected, name));
+            Compared {
+                table: name.clone(),
+                same: there == wanted,
+                restored: there.map(|held| held.rows),
+                expected: wanted.map(|held| held.rows),
+            }
+        };
+        Ok((against, names.into_iter().map(compare).collect()))
+    }
+
+    fn tell(&self, against: &str, compared: &[Compared]) -> anyhow::Result<()> {
+        let differ = compared.iter().filter(|table| !table.same).count();
+        // The live database may have gone on since; only a manifest is of the same instant.
+        let failed = differ > 0 && against == "manifest";
+        if self.format.json {
+            let tables: Vec<Value> = compared
+                .iter()
+                .map(|t| {
+                    json!({ "table": t.table, "rows": t.restored, "expected": t.expected,
+                        "same": t.same })
+                })
+                .collect();
+            say_json(&json!({ "ok": !failed, "compared_with": against, "tables": tables }))?;
+            return if failed { Err(Said.into()) } else { Ok(()) };
+        }
+        let mut table = Table::new(&["table", "restored", "expected", ""], 0);
+        let rows = |number: Option<i64>| number.map_or("-".to_owned(), |rows| rows.to_string());
+        for one in compared {
+            let mark = if one.same { paint(GOOD, "same") } else { paint(BAD, "DIFFERS") };
+            table.row(vec![one.table.clone(), rows(one.restored), rows(one.expected), mark]);
+        }
+        say(&table.render())?;
+        let tables = count(compared.len(), "table", "tables");
+        match (differ, against) {
+            (0, _) => say(&format!("{tables} restored, the same as the {against} to the row.")),
+            (_, "live") => say(&format!(
+                "{tables} restored; {differ} differ from the live database, which may have gone on \
+                 since. There is no manifest to compare with."
+            )),
+            _ => {
+                say(&format!("{differ} of {tables} are not what the manifest says."))?;
+                Err(Said.into())
+            }
+        }
+    }
+}
+
+fn manifest_file(file: &Path) -> PathBuf {
+    let mut name = file.as_os_str().to_owned();
+    name.push(".manifest.json");
+    PathBuf::from(name)
+}
+
+/// What the file beside a backup says it holds; nothing if there is no such file.
+fn manifest(file: &Path) -> anyhow::Result<Option<Vec<Held>>> {
+    let path = manifest_file(file);
+    if !path.exists() {
+        return Ok(None);
+    }
+    let text = std::fs::read_to_string(&path)?;
+    let unreadable = || format!("{} cannot be read", path.display());
+    let value: Value = serde_json::from_str(&text).with_context(unreadable)?;
+    let table = |value: &Value| {
+        Some(Held {
+            table: value["table"].as_str()?.to_owned(),
+            rows: value["rows"].as_i64()?,
+            digest: value["digest"].as_str()?.to_owned(),
+        })
+    };
+    let tables = value["tables"].as_array().with_context(unreadable)?;
+    let all: Option<Vec<Held>> = tables.iter().map(table).collect();
+    all.with_context(unreadable).map(Some)
+}
+
+/// A program of PostgreSQL that is to reach a database. The password travels in its environment: the
+/// command itself is for everybody on the machine to see.
+fn reaching(program: &Path, connect: &Connect) -> Command {
+    let mut command = Command::new(program);
+    let (url, password) = without_password(&connect.url);
+    command.arg("--dbname").arg(url);
+    if let Some(password) = password {
+        command.env("PGPASSWORD", password);
+    }
+    if let Some(file) = &connect.ca_file {
+        command.env("PGSSLROOTCERT", file);
+    }
+    command
+}
+
+async fn ran(mut command: Command, name: &str) -> anyhow::Result<()> {
+    let done = command.output().await.with_context(|| format!("{name} does not run"))?;
+    if !done.status.success() {
+        bail!("{name}: {}", String::from_utf8_lossy(&done.stderr).trim());
+    }
+    Ok(())
+}
+
+fn without_password(url: &str) -> (String, Option<String>) {
+    let Some((scheme, rest)) = url.split_once("://") else { return (url.to_owned(), None) };
+    let host_end = rest.find('/').unwrap_or(rest.len());
+    let Some(at) = rest[..host_end].rfind('@') else { return (url.to_owned(), None) };
+    let Some((user, password)) = rest[..at].split_once(':') else { return (url.to_owned(), None) };
+    (format!("{scheme}://{user}{}", &rest[at..]), Some(decoded(password)))
+}
+
+fn decoded(text: &str) -> String {
+    let mut out = Vec::new();
+    let mut rest = text.as_bytes();
+    while let Some((first, after)) = rest.split_first() {
+        let hex = after.get(..2).and_then(|two| std::str::from_utf8(two).ok());
+        match hex.filter(|_| *first == b'%').and_then(|two| u8::from_str_radix(two, 16).ok()) {
+            Some(byte) => {
+                out.push(byte);
+                rest = &after[2..];
+            }
+            None => {
+                out.push(*first);
+                rest = after;
+            }
+        }
+    }
+    String::from_utf8_lossy(&out).into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_password_leaves_the_command_line() {
+        let split = |url: &str| without_password(url);
+        let (url, password) = split("postgres://me:p%40ss@db.test:5432/q?sslmode=require");
+        assert_eq!(url, "postgres://me@db.test:5432/q?sslmode=require");
+        assert_eq!(password.as_deref(), Some("p@ss"));
+        for url in ["postgres://me@h/q", "postgres://h/q", "host=h user=me"] {
+            assert_eq!(split(url), (url.to_owned(), None));
+        }
+    }
+}

@@ -1,0 +1,242 @@
+//! `lukasa demo`
+
+use std::net::SocketAddr;
+
+use anyhow::Context as _;
+use clap::Args;
+use reqwest::Method;
+use serde_json::{Value, json};
+
+use super::client::{Refused, Server};
+use super::serve::Serve;
+use super::show::{BOLD, DIM, boxed, count, paint};
+use super::{Database, Format, say, say_json};
+use crate::models::ModelSettings;
+use crate::postgres;
+
+/// Whose memory the demo is.
+const USER: &str = "demo";
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  lukasa demo               start (or use) a server and put a small made-up memory into it
+  lukasa demo --clean       remove that memory again, for good
+
+Nothing is asked for: no model, no key, no account. Without DATABASE_URL Lukasa starts a PostgreSQL of its
+own, if the machine has its programs, and says how to get them if not. Nothing leaves the machine.")]
+pub struct Demo {
+    #[command(flatten)]
+    server: Server,
+    #[command(flatten)]
+    database: Database,
+    #[command(flatten)]
+    models: ModelSettings,
+    /// Remove the demo's user with everything about them
+    #[arg(long)]
+    clean: bool,
+    #[command(flatten)]
+    format: Format,
+}
+
+impl Demo {
+    pub async fn run(self) -> anyhow::Result<()> {
+        if self.server.answers().await {
+            return self.show(None).await;
+        }
+        let listen = address(self.server.url())?;
+        let folder = match &self.database.database_url {
+            Some(_) => None,
+            None => Some(self.database.data_dir.clone().unwrap_or_else(postgres::usual_folder)),
+        };
+        let serve = Serve::on_this_machine(self.database.clone(), self.models.clone(), listen);
+        let (told, mut ready) = tokio::sync::mpsc::channel::<SocketAddr>(1);
+        let serving = serve.run_and_tell(move |address| {
+            let _ = told.try_send(address);
+        });
+        tokio::pin!(serving);
+        tokio::select! {
+            ended = &mut serving => return ended,
+            address = ready.recv() => address.context("the server ended as it started")?,
+        };
+        let shown = {
+            let show = self.show(folder.as_deref());
+            tokio::pin!(show);
+            tokio::select! {
+                ended = &mut serving => return ended,
+                shown = &mut show => shown,
+            }
+        };
+        shown?;
+        // What was removed is removed; there is nobody to go on serving for.
+        if self.clean {
+            return Ok(());
+        }
+        serving.await
+    }
+
+    /// Fills the memory or removes it, and says what there is to try.
+    async fn show(&self, started_on: Option<&std::path::Path>) -> anyhow::Result<()> {
+        let server = self.server.about(USER);
+        if self.clean {
+            return self.remove(&server).await;
+        }
+        // One who was removed is let in again; a key that may not do that finds them there, or says so.
+        match server.post("/api/users", &json!({ "user": USER })).await {
+            Err(error) if status(&error) != Some(403) => return Err(error),
+            _ => {}
+        }
+        let state = server.get("/api/state").await?;
+        let fresh = state["memories"] == 0 && state["sessions"] == 0;
+        if fresh {
+            seed(&server).await?;
+        }
+        let state = server.get("/api/state").await?;
+        let console = has_console(&server).await;
+        let url = server.url();
+        if self.format.json {
+            return say_json(&json!({
+                "url": url, "user": USER, "seeded": fresh, "state": state,
+                "data_folder": started_on.map(|folder| folder.display().to_string()),
+                "console": console.then_some(url),
+            }));
+        }
+        let number = |name: &str| usize::try_from(state[name].as_u64().unwrap_or(0)).unwrap_or(0);
+        let mut lines = vec![
+            format!("{}   {url}", paint(BOLD, "Lukasa is there")),
+            format!(
+                "user {USER}: {}, {}",
+                count(number("memories"), "memory", "memories"),
+                count(number("sessions"), "chat", "chats")
+            ),
+        ];
+        match server.key() {
+            Some(_) => lines.push("key: the one you gave".into()),
+            None => lines.push("no key is needed on this machine".into()),
+        }
+        if let Some(folder) = started_on {
+            lines.push(format!("data: {}", folder.display()));
+        }
+        if console {
+            lines.push(format!("console: {url}/"));
+        }
+        lines.push("no model set: explicit saves and search work".into());
+        let tried = server.post("/api/memory/search", &json!({ "query": "dinner" })).await?;
+        if tried["model"].is_null() {
+            lines
+                .push("found by words alone; by meaning too after: lukasa model get potion".into());
+        }
+        let at =
+            if url == "http://127.0.0.1:7777" { String::new() } else { format!(" --url {url}") };
+        lines.extend([
+            String::new(),
+            "Try next, in another terminal:".into(),
+            format!("  lukasa recall 'what can I cook for dinner' --user {USER} --explain{at}"),
+            format!("  lukasa log school --user {USER}{at}"),
+            format!("  lukasa save I only do index funds{at}"),
+        ]);
+        say(&boxed(&lines))?;
+        let end = match started_on {
+            Some(_) => "Ctrl-C ends it; what was saved stays. ",
+            None => "",
+        };
+        say(&paint(DIM, &format!("{end}Remove the demo's memory with: lukasa demo --clean{at}")))
+    }
+
+    async fn remove(&self, server: &Server) -> anyhow::Result<()> {
+        let request = server.request(Method::DELETE, &format!("/api/users/{USER}"))?;
+        let removed = match server.send(request).await {
+            Ok(_) => true,
+            Err(error) if status(&error) == Some(404) => false,
+            Err(error) => return Err(error),
+        };
+        if self.format.json {
+            return say_json(&json!({ "user": USER, "removed": removed }));
+        }
+        match removed {
+            true => say(&format!("The user {USER} is gone, with everything about them.")),
+            false => say(&format!("There is no user {USER}; nothing had to be removed.")),
+        }
+    }
+}
+
+/// Where a server at this URL listens.
+fn address(url: &str) -> anyhow::Result<SocketAddr> {
+    let host = url.strip_prefix("http://").unwrap_or(url).replace("localhost", "127.0.0.1");
+    host.parse().with_context(|| {
+        format!(
+            "no Lukasa answers at {url}, and none can be started there\n  next: say --url \
+                 http://127.0.0.1:PORT, or start the server first"
+        )
+    })
+}
+
+fn status(error: &anyhow::Error) -> Option<u16> {
+    error.downcast_ref::<Refused>().map(|refused| refused.status)
+}
+
+/// Whether there is a page for people at the root.
+async fn has_console(server: &Server) -> bool {
+    let Ok(request) = server.request(Method::GET, "/") else { return false };
+    let Ok(page) = server.send(request).await else { return false };
+    let kind = page.headers().get("content-type").and_then(|kind| kind.to_str().ok());
+    // A program that was built without it answers in words, which never change and carry no tag.
+    kind.is_some_and(|kind| kind.starts_with("text/html")) && page.headers().contains_key("etag")
+}
+
+/// A small life, made up, told through the API like anybody's: memories in several domains, a change
+/// and a correction to look back on, two chats, and a proposal that waits for an answer.
+async fn seed(server: &Server) -> anyhow::Result<()> {
+    let chats = [
+        (
+            "kyoto",
+            json!([
+                { "role": "user", "content": "We want to see Kyoto in April. Are trains enough to get around?" },
+                { "role": "assistant", "content": "Yes: trains and buses reach everything you named. I would stay near the station." },
+                { "role": "user", "content": "Good. Ines gets sick in buses, so trains first." },
+            ]),
+        ),
+        (
+            "exhibition",
+            json!([
+                { "role": "user", "content": "Help me outline the labels for the tile exhibition. Short sentences please." },
+                { "role": "assistant", "content": "Three labels to begin with: clay, glaze, and the hands that set them." },
+            ]),
+        ),
+    ];
+    for (name, turns) in chats {
+        let path = format!("/api/sessions/{USER}-{name}/turns");
+        server.post(&path, &json!({ "turns": turns })).await?;
+    }
+    let memories = [
+        json!({ "content": "Is called Alma and lives in Lisbon", "category": "profile", "domain": "personal" }),
+        json!({ "content": "Cooks vegetarian at home, and eats fish by the sea", "domain": "food", "kind": "preference", "tags": ["dinner"] }),
+        json!({ "content": "Prefers window seats, and trains over planes", "domain": "travel", "kind": "preference" }),
+        json!({ "content": "Designs exhibitions at a tile museum", "domain": "work", "kind": "fact" }),
+        json!({ "content": "No meetings before ten", "domain": "schedule", "force": "hard", "key": "earliest-meeting", "value": "10:00" }),
+        json!({ "content": "Likes answers short, with the reason first", "category": "style", "domain": "communication", "kind": "preference" }),
+        json!({ "content": "Plans to see Kyoto in April with the family", "domain": "travel", "kind": "project", "session_id": format!("{USER}-kyoto") }),
+    ];
+    for memory in &memories {
+        server.post("/api/memory", memory).await?;
+    }
+    let school = json!({ "content": "Ines starts school in September 2027", "domain": "personal" });
+    let saved = server.post("/api/memory", &school).await?;
+    let right = json!({ "content": "Ines starts school in September 2026", "mode": "correction" });
+    edit(server, &saved, &right).await?;
+    let coffee =
+        json!({ "content": "Drinks two espressos a day", "domain": "food", "kind": "habit" });
+    let saved = server.post("/api/memory", &coffee).await?;
+    edit(server, &saved, &json!({ "content": "Drinks one espresso a day, before noon" })).await?;
+    let proposal = json!({ "content": "Would like to learn some Japanese before the trip",
+        "domain": "travel", "kind": "project", "reasoning": "asked for phrases twice" });
+    server.post("/api/memory/propose", &proposal).await?;
+    Ok(())
+}
+
+async fn edit(server: &Server, saved: &Value, change: &Value) -> anyhow::Result<()> {
+    let id = saved["memory"]["id"].as_str().unwrap_or_default();
+    let request = server.request(Method::PATCH, &format!("/api/memory/{id}"))?;
+    server.send(request.json(change)).await?;
+    Ok(())
+}

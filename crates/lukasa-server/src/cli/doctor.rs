@@ -1,0 +1,450 @@
+//! `lukasa doctor`
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::Args;
+use jiff::Timestamp;
+use lukasa_core::model::{AnswerSchema, ChatAsk, Message};
+use lukasa_engine::erasure::{self, Journal};
+use lukasa_engine::{Connect, Engine, Health};
+use serde_json::json;
+
+use super::show::{BAD, GOOD, ODD, count, paint};
+use super::{Database, ErasureJournal, Format, Said, say, say_json};
+use crate::clock;
+use crate::gateway::UpstreamSettings;
+use crate::models::ModelSettings;
+use crate::postgres::Own;
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  lukasa doctor              look at everything, and say how to mend what is wrong
+  lukasa doctor --fix        also do what can safely be done: migrate, and try again what was given up
+  lukasa doctor --json
+
+Exits with 1 if something must be mended; warnings alone do not.")]
+pub struct Doctor {
+    #[command(flatten)]
+    database: Database,
+    #[command(flatten)]
+    models: ModelSettings,
+    #[command(flatten)]
+    upstream: UpstreamSettings,
+    #[command(flatten)]
+    journal: ErasureJournal,
+    /// Do what can safely be done about it
+    #[arg(long)]
+    fix: bool,
+    /// Where backups are kept, to say how old the newest is
+    #[arg(long, env = "LUKASA_BACKUPS", value_name = "FOLDER")]
+    backups: Option<PathBuf>,
+    #[command(flatten)]
+    format: Format,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Verdict {
+    Good,
+    Warning,
+    Bad,
+}
+
+struct Check {
+    name: &'static str,
+    verdict: Verdict,
+    found: String,
+    /// What to do about it.
+    fix: &'static str,
+}
+
+impl Check {
+    fn new(name: &'static str, good: bool, found: impl Into<String>, fix: &'static str) -> Self {
+        let verdict = if good { Verdict::Good } else { Verdict::Bad };
+        Self { name, verdict, found: found.into(), fix }
+    }
+
+    fn or_warn(mut self) -> Self {
+        if self.verdict == Verdict::Bad {
+            self.verdict = Verdict::Warning;
+        }
+        self
+    }
+}
+
+impl Doctor {
+    pub async fn run(self) -> anyhow::Result<()> {
+        if self.fix {
+            self.mend().await?;
+        }
+        let checks = self.look().await;
+        let bad = checks.iter().any(|check| check.verdict == Verdict::Bad);
+        if self.format.json {
+            let word = |verdict| match verdict {
+                Verdict::Good => "ok",
+                Verdict::Warning => "warning",
+                Verdict::Bad => "failed",
+            };
+            let list: Vec<_> = checks
+                .iter()
+                .map(|c| {
+                    let fix = (c.verdict != Verdict::Good).then_some(c.fix);
+                    json!({ "check": c.name, "result": word(c.verdict), "found": c.found, "fix": fix })
+                })
+                .collect();
+            say_json(&json!({ "ok": !bad, "checks": list }))?;
+        } else {
+            for check in &checks {
+                let mark = match check.verdict {
+                    Verdict::Good => paint(GOOD, "ok     "),
+                    Verdict::Warning => paint(ODD, "warning"),
+                    Verdict::Bad => paint(BAD, "FAILED "),
+                };
+                say(&format!("{mark}  {:<22}  {}", check.name, check.found))?;
+                if check.verdict != Verdict::Good {
+                    say(&format!("         {:<22}  fix: {}", "", check.fix))?;
+                }
+            }
+        }
+        if bad { Err(Said.into()) } else { Ok(()) }
+    }
+
+    /// Does what can be done without asking: nothing here loses or changes anything that is kept.
+    async fn mend(&self) -> anyhow::Result<()> {
+        let opened = self.database.open(2).await?;
+        let applied = lukasa_engine::migrate(&opened.connect).await?.len();
+        let retried = opened.engine()?.retry_dead_jobs(clock::now()).await?;
+        opened.close().await?;
+        if !self.format.json {
+            let steps = count(applied, "migration applied", "migrations applied");
+            say(&format!("fixed: {steps}, {} tried again", count(retried, "job", "jobs")))?;
+        }
+        Ok(())
+    }
+
+    async fn look(&self) -> Vec<Check> {
+        const REACH: &str = "start PostgreSQL, or correct DATABASE_URL; without DATABASE_URL Lukasa \
+                             starts one of its own";
+        let opened = match self.database.open(1).await {
+            Ok(opened) => opened,
+            Err(error) => return vec![Check::new("database", false, error.to_string(), REACH)],
+        };
+        let connect = opened.connect.clone();
+        let pending = match lukasa_engine::pending_migrations(&connect).await {
+            Ok(pending) => pending,
+            Err(error) => return vec![Check::new("database", false, with_cause(&error), REACH)],
+        };
+        let mut checks = vec![Check::new("database", true, "reachable", REACH)];
+        let found = match pending.len() {
+            0 => "up to date".to_owned(),
+            count => format!("{count} migrations to apply"),
+        };
+        checks.push(Check::new("schema", pending.is_empty(), found, "run `lukasa migrate`"));
+        let engine = Engine::connect(&connect);
+        let health = match &engine {
+            Ok(engine) => engine.health().await,
+            Err(_) => Err(lukasa_engine::Error::invalid("DATABASE_URL", "cannot be used")),
+        };
+        if let (Ok(engine), true) = (&engine, pending.is_empty()) {
+            checks.push(self.embedder(engine).await);
+            checks.extend(backlog(engine).await);
+        }
+        if pending.is_empty() {
+            let journal = self.journal.or_beside(&opened);
+            checks.extend(erasures(&connect, &journal).await);
+        }
+        checks.extend(self.chats().await);
+        checks.extend(self.upstream().await);
+        checks.push(listening());
+        checks.push(self.backup_age());
+        checks.extend(disk(&connect, opened.own.as_deref()).await);
+        match health {
+            Ok(health) => checks.extend(judge(&health)),
+            Err(error) => checks.push(Check::new(
+                "serving role",
+                false,
+                with_cause(&error),
+                "run `lukasa migrate`; it makes the role lukasa_serve and grants it to you",
+            )),
+        }
+        checks
+    }
+}
+
+impl Doctor {
+    /// Whether the embedder in use, or the one a new installation would begin with, can be opened.
+    async fn embedder(&self, engine: &Engine) -> Check {
+        const FIX: &str = "recall goes by words alone until then";
+        let warn = |found: String| Check::new("embedder", false, found, FIX).or_warn();
+        let models = match self.models.open() {
+            Ok(models) => models,
+            Err(error) => return warn(error.to_string()),
+        };
+        let known = engine.models().await.unwrap_or_default();
+        let in_use = known.into_iter().find(|record| record.in_use).map(|r| r.model.name);
+        let Some(name) = in_use.or_else(|| models.preferred()) else {
+            return warn("none is set; set LUKASA_EMBEDDER=potion for recall by meaning".into());
+        };
+        match models.embedder(&name) {
+            Ok(embedder) => Check::new("embedder", true, embedder.model().name.clone(), FIX),
+            Err(error) => warn(error.to_string()),
+        }
+    }
+}
+
+impl Doctor {
+    /// Whether each chat model answers in the form it is asked for. The question costs some tokens,
+    /// and finds out what no setting says: a wrong name or key, or a service that takes no schema.
+    async fn chats(&self) -> Vec<Check> {
+        const FIX: &str = "correct LUKASA_CHAT or its key; nothing is extracted while no chat model \
+                           answers, and what is saved and recalled is not affected";
+        // What is wrong with the settings is said beside the embedder already.
+        let chats = self.models.open().map(|models| models.chats()).unwrap_or_default();
+        let properties = json!({ "yes": { "type": "boolean" } });
+        let schema = json!({ "type": "object", "properties": properties, "required": ["yes"],
+            "additionalProperties": false });
+        let ask = ChatAsk {
+            messages: vec![Message::user("Answer with the JSON object {\"yes\": true}.")],
+            schema: Some(AnswerSchema { name: "check", schema }),
+            max_tokens: 64,
+            within: Duration::from_secs(20),
+        };
+        let mut checks = Vec::new();
+        for chat in chats {
+            let (good, found) = match chat.answer(&ask, None).await {
+                Ok(_) => (true, format!("{} answers", chat.name())),
+                Err(error) => (false, format!("{}: {error}", chat.name())),
+            };
+            checks.push(Check::new("chat model", good, found, FIX).or_warn());
+        }
+        checks
+    }
+}
+
+impl Doctor {
+    /// Whether the service behind the gateway answers, if there is to be one. It costs no tokens.
+    async fn upstream(&self) -> Option<Check> {
+        const FIX: &str = "correct LUKASA_UPSTREAM or LUKASA_UPSTREAM_KEY: chats through the gateway \
+                           are answered by that service or not at all";
+        let check = |good, found: String| Some(Check::new("upstream", good, found, FIX).or_warn());
+        let upstream = match self.upstream.open() {
+            Ok(upstream) => upstream?,
+            Err(error) => return check(false, error.to_string()),
+        };
+        match upstream.says(Duration::from_secs(10)).await {
+            Ok(status) if status.is_success() => check(true, "lists its models".into()),
+            // Clients may bring keys of their own.
+            Ok(status) if [401, 403].contains(&status.as_u16()) && !upstream.has_key() => {
+                check(true, format!("answers {} to nobody in particular", status.as_u16()))
+            }
+            Ok(status) => {
+                check(false, format!("answers {} when asked for its models", status.as_u16()))
+            }
+            Err(why) => check(false, why),
+        }
+    }
+}
+
+impl Doctor {
+    /// How old the newest backup is, as far as it was made by `lukasa backup make`.
+    fn backup_age(&self) -> Check {
+        const FIX: &str = "run `lukasa backup make FILE` by cron into a folder on another machine, and \
+                           name the folder with LUKASA_BACKUPS";
+        let Some(folder) = &self.backups else {
+            let found = "no folder is named, so nobody knows how old the newest is";
+            return Check::new("backup", false, found, FIX).or_warn();
+        };
+        let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+        let made = entries.filter_map(|entry| {
+            let name = entry.file_name().to_string_lossy().into_owned();
+            let text = std::fs::read_to_string(entry.path()).ok();
+            let text = text.filter(|_| name.ends_with(".manifest.json"))?;
+            let manifest: serde_json::Value = serde_json::from_str(&text).ok()?;
+            manifest["made_at"].as_str()?.parse::<Timestamp>().ok()
+        });
+        let (good, found) = match made.max() {
+            None => (false, format!("there is none in {}", folder.display())),
+            Some(at) => {
+                let hours = clock::now().duration_since(at).as_hours();
+                (hours <= BACKUP_HOURS, format!("the newest is {hours} hours old"))
+            }
+        };
+        Check::new("backup", good, found, FIX).or_warn()
+    }
+}
+
+/// The oldest that a newest backup should be: a day, and some hours for the cron to be late.
+const BACKUP_HOURS: i64 = 30;
+/// How much room there should be for the database to grow into.
+const ROOM_BYTES: u64 = 1 << 30;
+/// How far the clocks may be apart, in milliseconds: known time is taken from ours.
+const SKEW_MS: i128 = 2_000;
+/// How long a job whose time has come may wait for a worker.
+const LAG_MINUTES: i64 = 15;
+
+/// What the settings of this shell would have `lukasa serve` do.
+fn listening() -> Check {
+    let of = |name: &str, usual: &str| std::env::var(name).unwrap_or_else(|_| usual.to_owned());
+    let (listen, auth) = (of("LUKASA_LISTEN", "127.0.0.1:7777"), of("LUKASA_AUTH", "off"));
+    let address = listen.parse::<std::net::SocketAddr>();
+    let open = address.as_ref().is_ok_and(|address| !address.ip().is_loopback());
+    let found = match &address {
+        Ok(_) => format!("{listen}, authentication {auth}"),
+        Err(_) => format!("{listen} is not an address"),
+    };
+    Check::new(
+        "listening",
+        address.is_ok() && (!open || auth == "keys"),
+        found,
+        "set LUKASA_AUTH=keys to listen beyond this machine, or LUKASA_LISTEN=127.0.0.1:7777",
+    )
+}
+
+/// Whether the clocks agree, and whether work is being done.
+async fn backlog(engine: &Engine) -> Vec<Check> {
+    let now = clock::now();
+    let behind = match engine.backlog(now).await {
+        Ok(behind) => behind,
+        Err(error) => {
+            let fix = "run `lukasa migrate`";
+            return vec![Check::new("jobs", false, with_cause(&error), fix)];
+        }
+    };
+    let apart = behind.clock.duration_since(now).as_millis();
+    let lag = behind.due_since.map_or(0, |since| now.duration_since(since).as_secs() / 60);
+    vec![
+        Check::new(
+            "clock",
+            apart.abs() <= SKEW_MS,
+            format!("{apart} ms from the database's"),
+            "set both machines' clocks by NTP: when something was known is told by ours",
+        )
+        .or_warn(),
+        Check::new(
+            "jobs",
+            lag <= LAG_MINUTES,
+            format!("{} due, the oldest for {lag} minutes", behind.due),
+            "serve with --workers 2, or run `lukasa work` beside the server",
+        )
+        .or_warn(),
+        Check::new(
+            "dead jobs",
+            behind.dead == 0,
+            format!("{} were given up", behind.dead),
+            "mend what they failed on (GET /api/jobs says it), then `lukasa doctor --fix`",
+        )
+        .or_warn(),
+        Check::new(
+            "log archive",
+            behind.archive_fault.is_none(),
+            behind.archive_fault.as_deref().unwrap_or("nothing has failed"),
+            "correct PostgreSQL's archive_command: until then the log grows, and no backup reaches now",
+        )
+        .or_warn(),
+    ]
+}
+
+/// Whether there is room on the disk of the database, if it is this machine's.
+async fn disk(connect: &Connect, own: Option<&Own>) -> Option<Check> {
+    let folder = match own {
+        Some(own) => Some(own.folder().to_owned()),
+        None => lukasa_engine::data_directory(connect).await.ok().flatten().map(PathBuf::from),
+    };
+    let folder = folder.filter(|folder| folder.exists())?;
+    let about = rustix::fs::statvfs(&folder).ok()?;
+    let room = about.f_bavail * about.f_frsize;
+    let found = format!("{:.1} GB free at {}", room as f64 / 1e9, folder.display());
+    let fix = "make room, or move the database: it stops when the disk is full";
+    Some(Check::new("disk", room >= ROOM_BYTES, found, fix))
+}
+
+/// Whether a restored backup would bring back what was erased, and whether what was erased has
+/// left the files.
+async fn erasures(connect: &Connect, journal: &ErasureJournal) -> Vec<Check> {
+    let (good, found) = match &journal.erasure_journal {
+        None => (false, "none is kept: a restored backup brings back what was erased".into()),
+        Some(path) if !path.exists() => {
+            (false, format!("{} is not there; the server makes it", path.display()))
+        }
+        // Opening it is opening it for writing.
+        Some(path) => match Journal::open(path).and_then(|journal| journal.read()) {
+            Ok(entries) => (true, format!("{} erasures written down", entries.len())),
+            Err(error) => (false, format!("{}: {error}", path.display())),
+        },
+    };
+    let journal = Check::new(
+        "erasure journal",
+        good,
+        found,
+        "serve with --erasure-journal FILE, on another disk than the database, and back it up",
+    );
+    let pending = erasure::unscrubbed(connect).await;
+    let (good, found) = match pending {
+        Ok(0) => (true, "nothing that was erased is left in them".to_owned()),
+        Ok(count) => (false, format!("{count} erasures are still in them")),
+        Err(error) => (false, with_cause(&error)),
+    };
+    let files = Check::new(
+        "files",
+        good,
+        found,
+        "run `lukasa scrub` as the owner, or serve with --scrub-at HOUR",
+    );
+    vec![journal.or_warn(), files.or_warn()]
+}
+
+fn with_cause(error: &dyn std::error::Error) -> String {
+    match error.source() {
+        Some(cause) => format!("{error}: {cause}"),
+        None => error.to_string(),
+    }
+}
+
+fn judge(health: &Health) -> Vec<Check> {
+    let major: u32 =
+        health.server_version.split(['.', ' ']).next().and_then(|n| n.parse().ok()).unwrap_or(0);
+    let role = health.unsafe_because().unwrap_or_else(|| format!("{} is held by it", health.role));
+    let login = match health.login_is_superuser {
+        true => format!("{} is a superuser", health.login_role),
+        false => health.login_role.clone(),
+    };
+    vec![
+        Check::new("PostgreSQL", major >= 18, &health.server_version, "upgrade to PostgreSQL 18"),
+        Check::new(
+            "pgvector",
+            health.pgvector.is_some(),
+            health.pgvector.as_deref().unwrap_or("not installed"),
+            "install the pgvector package and run `lukasa migrate`",
+        ),
+        Check::new(
+            "row-level security",
+            health.unsafe_because().is_none(),
+            role,
+            "serve as lukasa_serve, which owns no table and cannot bypass row-level security",
+        ),
+        Check::new(
+            "login role",
+            !health.login_is_superuser,
+            login,
+            "fine on your own machine; elsewhere serve from a login role that is only granted \
+             lukasa_serve",
+        )
+        .or_warn(),
+        Check::new(
+            "durability",
+            health.fsync == "on" && health.synchronous_commit != "off",
+            format!("fsync {}, synchronous_commit {}", health.fsync, health.synchronous_commit),
+            "set fsync = on and synchronous_commit = on; otherwise a crash loses what was \
+             acknowledged",
+        ),
+        Check::new(
+            "PostgreSQL's log",
+            health.logs_content.is_none(),
+            health.logs_content.as_deref().unwrap_or("holds no memories"),
+            "set log_parameter_max_length = 0 and log_parameter_max_length_on_error = 0, or its log \
+             holds what was saved and later erased",
+        )
+        .or_warn(),
+    ]
+}

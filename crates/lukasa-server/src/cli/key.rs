@@ -1,0 +1,220 @@
+//! `lukasa key create | list | revoke`
+
+use clap::{Args, Subcommand, ValueEnum};
+use jiff::SignedDuration;
+use lukasa_core::{Origin, Permission, TenantId};
+use lukasa_engine::access::{KeyRecord, NewKey};
+use serde_json::json;
+
+use super::{Database, Format, say, say_json};
+use crate::clock;
+
+#[derive(Debug, Subcommand)]
+pub enum Key {
+    /// Make a key. Its secret is shown once and cannot be shown again.
+    Create(Create),
+    /// List a tenant's keys, without their secrets.
+    List(List),
+    /// Revoke a key and every token and sign-in made from it.
+    Revoke(Revoke),
+}
+
+impl Key {
+    pub async fn run(self) -> anyhow::Result<()> {
+        match self {
+            Key::Create(command) => command.run().await,
+            Key::List(command) => command.run().await,
+            Key::Revoke(command) => command.run().await,
+        }
+    }
+}
+
+/// What a key may do.
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum May {
+    Read,
+    Write,
+    Propose,
+    Erase,
+    Admin,
+    Chat,
+}
+
+impl From<May> for Permission {
+    fn from(may: May) -> Self {
+        match may {
+            May::Read => Permission::Read,
+            May::Write => Permission::Write,
+            May::Propose => Permission::Propose,
+            May::Erase => Permission::Erase,
+            May::Admin => Permission::Admin,
+            May::Chat => Permission::Chat,
+        }
+    }
+}
+
+/// How far a key's words are trusted.
+#[derive(Debug, Clone, Copy, ValueEnum)]
+#[value(rename_all = "snake_case")]
+enum From_ {
+    UserSaid,
+    Assistant,
+    Tool,
+    Document,
+    Import,
+}
+
+impl From<From_> for Origin {
+    fn from(from: From_) -> Self {
+        match from {
+            From_::UserSaid => Origin::UserSaid,
+            From_::Assistant => Origin::Assistant,
+            From_::Tool => Origin::Tool,
+            From_::Document => Origin::Document,
+            From_::Import => Origin::Import,
+        }
+    }
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  lukasa key create --tenant acme --name 'my assistant'
+  lukasa key create --tenant acme --name 'chat app' --may read,write,propose,chat
+  lukasa key create --tenant acme --name backend --may read,write,propose,erase,admin
+  lukasa key create --tenant acme --name 'only for alice' --user alice --may read
+
+A key without --user names the user of each request in the X-Lukasa-User header.
+A key needs `chat` to use the models behind /v1: that spends what the operator pays for.
+A key that is admin can mint short-lived tokens for people's browsers (POST /api/tokens).")]
+pub struct Create {
+    #[command(flatten)]
+    database: Database,
+    #[command(flatten)]
+    format: Format,
+    /// The tenant, by name; it is made if it is not there
+    #[arg(long, env = "LUKASA_TENANT")]
+    tenant: String,
+    /// What the key is for, to tell it from others
+    #[arg(long)]
+    name: String,
+    /// Bind the key to one user
+    #[arg(long)]
+    user: Option<String>,
+    /// What it may do
+    #[arg(long, value_delimiter = ',', default_value = "read,write,propose")]
+    may: Vec<May>,
+    /// How far its words are trusted
+    #[arg(long, default_value = "assistant")]
+    origin: From_,
+    /// End the key after so many days
+    #[arg(long, value_name = "DAYS", value_parser = clap::value_parser!(i64).range(1..=3650))]
+    expires_in: Option<i64>,
+}
+
+impl Create {
+    async fn run(self) -> anyhow::Result<()> {
+        let opened = self.database.open(2).await?;
+        let engine = opened.engine()?;
+        let now = clock::now();
+        let tenant = engine.ensure_tenant(&self.tenant, now).await?;
+        let ends = self.expires_in.map(|days| now + SignedDuration::from_hours(24 * days));
+        let new = NewKey {
+            name: self.name,
+            user: self.user,
+            permissions: self.may.into_iter().map(Permission::from).collect(),
+            origin: self.origin.into(),
+            expires_at: ends,
+        };
+        let issued = engine.create_key(tenant, new, &clock::random(), now).await?;
+        if self.format.json {
+            let mut shown = as_json(&issued.record);
+            shown["secret"] = json!(issued.text);
+            return say_json(&shown);
+        }
+        say(&issued.text)?;
+        say("\nThis is shown once. Send it as:  Authorization: Bearer <the line above>")
+    }
+}
+
+#[derive(Debug, Args)]
+pub struct List {
+    #[command(flatten)]
+    database: Database,
+    #[command(flatten)]
+    format: Format,
+    /// The tenant, by name
+    #[arg(long, env = "LUKASA_TENANT")]
+    tenant: String,
+}
+
+impl List {
+    async fn run(self) -> anyhow::Result<()> {
+        let opened = self.database.open(2).await?;
+        let engine = opened.engine()?;
+        let keys = engine.keys(TenantId::named(&self.tenant)).await?;
+        if self.format.json {
+            let data: Vec<_> = keys.iter().map(as_json).collect();
+            return say_json(&json!({ "data": data }));
+        }
+        if keys.is_empty() {
+            return say("No keys yet. Make one with: lukasa key create --tenant NAME --name NAME");
+        }
+        let row = |id: &str, name: &str, user: &str, may: &str, state: &str| {
+            format!("{id:<16}  {name:<24}  {user:<16}  {may:<32}  {state}")
+        };
+        say(&row("ID", "NAME", "USER", "MAY", "STATE"))?;
+        for key in &keys {
+            let may: Vec<_> = key.permissions.iter().map(|p| p.as_str()).collect();
+            let user = key.user.as_ref().map_or("(every user)", |(_, name)| name);
+            let state = match (key.revoked_at, key.is_live(clock::now())) {
+                (Some(at), _) => format!("revoked {at:.0}"),
+                (None, false) => "expired".to_owned(),
+                (None, true) => "live".to_owned(),
+            };
+            say(&row(&key.key_id, &key.name, user, &may.join(","), &state))?;
+        }
+        Ok(())
+    }
+}
+
+#[derive(Debug, Args)]
+pub struct Revoke {
+    #[command(flatten)]
+    database: Database,
+    #[command(flatten)]
+    format: Format,
+    /// The tenant, by name
+    #[arg(long, env = "LUKASA_TENANT")]
+    tenant: String,
+    /// The key's id, as listed
+    id: String,
+}
+
+impl Revoke {
+    async fn run(self) -> anyhow::Result<()> {
+        let opened = self.database.open(2).await?;
+        let engine = opened.engine()?;
+        let tenant = TenantId::named(&self.tenant);
+        let revoked = engine.revoke(tenant, &self.id, clock::now()).await?;
+        if self.format.json {
+            return say_json(&json!({ "revoked": revoked }));
+        }
+        let others = revoked.len().saturating_sub(1);
+        say(&format!("Revoked {} and {others} tokens and sign-ins made from it.", self.id))
+    }
+}
+
+fn as_json(key: &KeyRecord) -> serde_json::Value {
+    json!({
+        "id": key.key_id,
+        "name": key.name,
+        "user": key.user.as_ref().map(|(_, name)| name),
+        "permissions": key.permissions.iter().map(|p| p.as_str()).collect::<Vec<_>>(),
+        "origin": key.origin.as_str(),
+        "created_at": key.created_at,
+        "expires_at": key.expires_at,
+        "revoked_at": key.revoked_at,
+        "last_used_at": key.last_used_at,
+    })
+}

@@ -1,0 +1,145 @@
+//! `lukasa save`
+
+use std::io::Read as _;
+
+use clap::Args;
+use serde_json::{Value, json};
+
+use super::super::Format;
+use super::super::client::{Refused, Server, ask};
+use super::{open_domain, tell_written};
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  lukasa save I only do index funds
+  lukasa save 'Prefers window seats' --domain travel --tag seats
+  lukasa save 'No meetings before ten' --domain schedule --hard earliest-meeting
+  echo 'Allergic to penicillin' | lukasa save - --domain health --open
+
+It is remembered at once. Saying the same again gives the memory that is there. Some domains (finance,
+health, relationships, religion) are closed until you open them. What you save about one of them asks
+first; --open and --keep-without-domain answer. Secrets are never stored.")]
+pub struct Save {
+    /// One short line; `-` reads it from standard input
+    #[arg(required = true, num_args = 1.., value_name = "WORDS")]
+    words: Vec<String>,
+    /// The area of life it belongs to, such as travel
+    #[arg(long, value_name = "NAME")]
+    domain: Option<String>,
+    /// profile, context, style or fact
+    #[arg(long, value_name = "WORD")]
+    category: Option<String>,
+    /// preference, fact, habit, skill, artifact, relationship, project or context
+    #[arg(long, value_name = "WORD")]
+    kind: Option<String>,
+    /// A long body, found by recall and never put into a prompt
+    #[arg(long, value_name = "TEXT")]
+    detail: Option<String>,
+    /// A rule that must be respected, under this name in its domain
+    #[arg(long, value_name = "NAME", requires = "domain")]
+    hard: Option<String>,
+    /// A word to find it by; can be given more than once
+    #[arg(long = "tag", value_name = "WORD")]
+    tags: Vec<String>,
+    /// Since when it holds, such as 2026-03-01; now if absent
+    #[arg(long, value_name = "DATE")]
+    since: Option<String>,
+    /// Until when it holds; until further notice if absent
+    #[arg(long, value_name = "DATE")]
+    until: Option<String>,
+    /// Open the domain first, if it is closed
+    #[arg(long, conflicts_with = "keep_without_domain")]
+    open: bool,
+    /// Save it as a memory without a domain, if its domain is closed
+    #[arg(long, conflicts_with = "domain")]
+    keep_without_domain: bool,
+    #[command(flatten)]
+    server: Server,
+    #[command(flatten)]
+    format: Format,
+}
+
+impl Save {
+    pub async fn run(self) -> anyhow::Result<()> {
+        let body = self.body()?;
+        if let (true, Some(domain)) = (self.open, &self.domain) {
+            open_domain(&self.server, domain).await?;
+        }
+        let written = match self.server.post("/api/memory", &body).await {
+            Err(error) => match closed_domain(&error) {
+                Some(domain) => self.ask_about(&domain, error, body).await?,
+                None => return Err(error),
+            },
+            Ok(written) => written,
+        };
+        tell_written(&written, self.format.json)
+    }
+
+    fn body(&self) -> anyhow::Result<Value> {
+        let mut content = self.words.join(" ");
+        if content == "-" {
+            content.clear();
+            std::io::stdin().read_to_string(&mut content)?;
+        }
+        let mut body = json!({ "content": content.trim() });
+        let mut set = |name: &str, value: Option<&String>| {
+            if let Some(value) = value {
+                body[name] = json!(value);
+            }
+        };
+        set("domain", self.domain.as_ref());
+        set("category", self.category.as_ref());
+        set("kind", self.kind.as_ref());
+        set("detail", self.detail.as_ref());
+        set("key", self.hard.as_ref());
+        set("valid_from", self.since.as_ref());
+        set("valid_until", self.until.as_ref());
+        if self.keep_without_domain {
+            body["keep_without_domain"] = json!(true);
+        }
+        if self.hard.is_some() {
+            body["force"] = json!("hard");
+        }
+        if !self.tags.is_empty() {
+            body["tags"] = json!(self.tags);
+        }
+        Ok(body)
+    }
+
+    /// Asks the user about a domain that is closed, if the terminal is interactive.
+    async fn ask_about(
+        &self,
+        domain: &str,
+        refused: anyhow::Error,
+        mut body: Value,
+    ) -> anyhow::Result<Value> {
+        let question = format!(
+            "This is about {domain}, and you have not opened {domain} for your memory.\n\
+             [o]pen {domain}, [k]eep this one without a domain, or [c]ancel? [c]"
+        );
+        let typed = match (self.open, self.format.json) {
+            (true, _) => Some("o".to_owned()),
+            (false, true) => None,
+            (false, false) => ask(&question)?,
+        };
+        match typed.unwrap_or_default().to_lowercase().as_str() {
+            "o" | "open" => open_domain(&self.server, domain).await?,
+            "k" | "keep" if self.domain.is_none() => body["keep_without_domain"] = json!(true),
+            _ => {
+                return Err(refused.context(format!(
+                    "nothing was saved: the domain {domain} is not open\n  next: the same command \
+                     with --open or --keep-without-domain"
+                )));
+            }
+        }
+        self.server.post("/api/memory", &body).await
+    }
+}
+
+/// The domain that a save was rejected for because the user has not opened it.
+fn closed_domain(error: &anyhow::Error) -> Option<String> {
+    let refused = error.downcast_ref::<Refused>()?;
+    let domain = refused.problem["domain"].as_str().filter(|_| refused.code == "opt_in_needed");
+    domain.map(str::to_owned)
+}

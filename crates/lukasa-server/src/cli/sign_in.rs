@@ -1,0 +1,71 @@
+//! `lukasa sign-in`
+
+use clap::Args;
+use lukasa_core::Permission;
+use lukasa_engine::access::LINK_MINUTES;
+use serde_json::json;
+
+use super::show::{BOLD, DIM, paint};
+use super::{Database, Format, say, say_json};
+use crate::clock;
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  lukasa sign-in --tenant acme --user alice            a link that lets alice's browser in, once
+  lukasa sign-in --tenant acme --user ops --admin      the same for somebody who looks after the others
+  lukasa sign-in --tenant acme --user alice --url https://memory.acme.example
+
+A server without authentication, as `lukasa serve` starts it for one machine, needs no link: open its address.
+Who has an admin key can also sign in with it, on the console's own page.")]
+pub struct SignIn {
+    #[command(flatten)]
+    database: Database,
+    #[command(flatten)]
+    format: Format,
+    /// The tenant, by name
+    #[arg(long, env = "LUKASA_TENANT")]
+    tenant: String,
+    /// Who is to be let in: your own id for the person
+    #[arg(long, env = "LUKASA_USER", value_name = "NAME")]
+    user: String,
+    /// Let them look after the tenant's users, keys and domains too
+    #[arg(long)]
+    admin: bool,
+    /// Where Lukasa is served
+    #[arg(long, env = "LUKASA_URL", default_value = "http://127.0.0.1:7777", value_name = "URL")]
+    url: String,
+}
+
+impl SignIn {
+    pub async fn run(self) -> anyhow::Result<()> {
+        let opened = self.database.open(2).await?;
+        let engine = opened.engine()?;
+        let mut rights = vec![
+            Permission::Read,
+            Permission::Write,
+            Permission::Propose,
+            Permission::Erase,
+            Permission::Chat,
+        ];
+        if self.admin {
+            rights.push(Permission::Admin);
+        }
+        let now = clock::now();
+        let tenant = engine.ensure_tenant(&self.tenant, now).await?;
+        let link =
+            engine.make_link(tenant, None, &self.user, &rights, &clock::random(), now).await?;
+        let url = format!("{}/sign-in#{}", self.url.trim_end_matches('/'), link.text);
+        if self.format.json {
+            return say_json(&json!({
+                "url": url, "user": self.user, "admin": self.admin,
+                "expires_at": link.record.expires_at,
+            }));
+        }
+        say(&paint(BOLD, &url))?;
+        say(&paint(
+            DIM,
+            &format!("\nIt works once, within {LINK_MINUTES} minutes. Give it to nobody else."),
+        ))
+    }
+}

@@ -1,0 +1,186 @@
+//! The folder of a vault on this machine. Nothing outside it is read or written, not even through a
+//! link, and a file is there whole or not at all.
+
+use std::fs;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context as _, bail};
+use lukasa_core::vault::{BASE, File, Home};
+
+/// A vault's folder.
+#[derive(Debug)]
+pub struct Folder {
+    root: PathBuf,
+}
+
+/// The folders that a vault has besides its own.
+const FOLDERS: [&str; 3] = [".lukasa", "domains", "episodes"];
+
+impl Folder {
+    /// The folder at this place, which need not be there yet.
+    pub fn at(path: &Path) -> Self {
+        Self { root: path.to_owned() }
+    }
+
+    /// Every file of the vault that is there, in the order of their paths.
+    pub fn read(&self) -> anyhow::Result<Vec<File>> {
+        let mut files = Vec::new();
+        for folder in [&[""][..], &FOLDERS].concat() {
+            let here = self.root.join(folder);
+            match fs::symlink_metadata(&here) {
+                Err(error) if error.kind() == std::io::ErrorKind::NotFound => continue,
+                Err(error) => return Err(error).with_context(|| here.display().to_string()),
+                // The vault itself may be a link; what is inside may not lead out.
+                Ok(about) if about.is_symlink() && !folder.is_empty() => {
+                    bail!("{} is a link; a vault does not lead out of its folder", here.display());
+                }
+                Ok(_) => {}
+            }
+            for entry in fs::read_dir(&here).with_context(|| here.display().to_string())? {
+                let entry = entry?;
+                let Some(name) = entry.file_name().to_str().map(str::to_owned) else { continue };
+                let path = if folder.is_empty() { name } else { format!("{folder}/{name}") };
+                if is_ours(&path) {
+                    files.push(File { content: self.text(&path)?, path });
+                }
+            }
+        }
+        files.sort_by(|one, two| one.path.cmp(&two.path));
+        Ok(files)
+    }
+
+    fn text(&self, path: &str) -> anyhow::Result<String> {
+        let place = self.root.join(path);
+        let about = fs::symlink_metadata(&place)?;
+        if !about.is_file() {
+            bail!("{} is not a plain file; a vault has no others", place.display());
+        }
+        let bytes = fs::read(&place).with_context(|| place.display().to_string())?;
+        let text = String::from_utf8(bytes);
+        text.with_context(|| format!("{} is not UTF-8; save it as UTF-8", place.display()))
+    }
+
+    /// Makes the folder say what `files` say, and gives the paths that it touched. What is the same
+    /// but for line ends stays as it is. The base comes last: should this end half-way, the next
+    /// sync finds files that say what is known, and an older base, which harms nothing.
+    pub fn write(&self, there: &[File], files: &[File]) -> anyhow::Result<Vec<String>> {
+        let was = |path: &str| there.iter().find(|file| file.path == path).map(|f| &f.content);
+        let differs = |file: &&File| {
+            was(&file.path).is_none_or(|was| was.replace("\r\n", "\n") != file.content)
+        };
+        let mut touched = Vec::new();
+        let (base, pages): (Vec<&File>, Vec<&File>) =
+            files.iter().filter(differs).partition(|file| file.path == BASE);
+        for file in pages {
+            self.put(file)?;
+            touched.push(file.path.clone());
+        }
+        let stays = |path: &str| files.iter().any(|file| file.path == path);
+        for gone in there.iter().filter(|file| !stays(&file.path)) {
+            let place = self.root.join(&gone.path);
+            fs::remove_file(&place).with_context(|| place.display().to_string())?;
+            touched.push(gone.path.clone());
+        }
+        for file in base {
+            self.put(file)?;
+            touched.push(file.path.clone());
+        }
+        Ok(touched)
+    }
+
+    fn put(&self, file: &File) -> anyhow::Result<()> {
+        // The paths come from a server; they are believed no further than this.
+        if !is_ours(&file.path) {
+            bail!("the server named a file that no vault has: {:?}", file.path);
+        }
+        let place = self.root.join(&file.path);
+        let folder = place.parent().unwrap_or(&self.root);
+        fs::create_dir_all(folder).with_context(|| folder.display().to_string())?;
+        let inside = folder != self.root;
+        if inside && fs::symlink_metadata(folder)?.is_symlink() {
+            bail!("{} is a link; a vault does not lead out of its folder", folder.display());
+        }
+        let new = place.with_extension(format!("{}.new", std::process::id()));
+        let write = || -> std::io::Result<()> {
+            // Something left over from a crash has this name too; it is nobody's.
+            let _ = fs::remove_file(&new);
+            let mut out = fs::File::create_new(&new)?;
+            out.write_all(file.content.as_bytes())?;
+            out.sync_all()?;
+            fs::rename(&new, &place)
+        };
+        let written = write();
+        if written.is_err() {
+            let _ = fs::remove_file(&new);
+        }
+        written.with_context(|| place.display().to_string())
+    }
+}
+
+/// Whether a vault has a file of this name.
+fn is_ours(path: &str) -> bool {
+    let month = |name: &str| {
+        name.strip_suffix(".md").is_some_and(|month| {
+            !month.is_empty() && month.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-')
+        })
+    };
+    path == BASE || Home::at(path).is_some() || path.strip_prefix("episodes/").is_some_and(month)
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    fn file(path: &str, content: &str) -> File {
+        File { path: path.into(), content: content.into() }
+    }
+
+    fn place(name: &str) -> PathBuf {
+        let place = std::env::temp_dir().join(format!("lukasa-{name}-{}", std::process::id()));
+        let _ = fs::remove_dir_all(&place);
+        place
+    }
+
+    #[test]
+    fn a_folder_is_written_and_read_and_only_touched_where_it_differs() {
+        let place = place("folder");
+        let folder = Folder::at(&place);
+        assert_eq!(folder.read().unwrap(), []);
+        let files =
+            [file(BASE, "{}\n"), file("domains/food.md", "# Food\n"), file("profile.md", "# Me\n")];
+        assert_eq!(folder.write(&[], &files).unwrap().len(), 3);
+        assert_eq!(folder.read().unwrap(), files);
+        assert_eq!(folder.write(&files, &files).unwrap(), Vec::<String>::new());
+        let crlf = [file("profile.md", "# Me\r\n")];
+        assert_eq!(folder.write(&crlf, &files[2..]).unwrap(), Vec::<String>::new());
+        assert_eq!(folder.write(&files, &[files[0].clone(), files[2].clone()]).unwrap().len(), 1);
+        assert!(!place.join("domains/food.md").exists());
+        fs::write(place.join("notes.md"), "mine").unwrap();
+        assert_eq!(folder.read().unwrap().len(), 2, "the person's own files are not touched");
+        for bad in ["../x.md", "/etc/x.md", "notes.md", "episodes/../../x.md", "domains/a/b.md"] {
+            assert!(folder.write(&[], &[file(bad, "x")]).is_err(), "{bad}");
+        }
+        fs::remove_dir_all(&place).unwrap();
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_link_does_not_lead_out() {
+        let (place, outside) = (place("links"), place("outside"));
+        fs::create_dir_all(&place).unwrap();
+        fs::create_dir_all(&outside).unwrap();
+        std::os::unix::fs::symlink(&outside, place.join("domains")).unwrap();
+        let folder = Folder::at(&place);
+        assert!(folder.read().is_err());
+        assert!(folder.write(&[], &[file("domains/food.md", "x")]).is_err());
+        fs::remove_file(place.join("domains")).unwrap();
+        fs::write(outside.join("secret"), "x").unwrap();
+        std::os::unix::fs::symlink(outside.join("secret"), place.join("profile.md")).unwrap();
+        assert!(folder.read().is_err());
+        assert_eq!(fs::read_dir(&outside).unwrap().count(), 1);
+        fs::remove_dir_all(&place).unwrap();
+        fs::remove_dir_all(&outside).unwrap();
+    }
+}

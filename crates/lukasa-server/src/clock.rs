@@ -1,0 +1,32 @@
+//! The one reader of the clock and of randomness. Everything below gets both as arguments.
+
+use lukasa_core::Timestamp;
+use lukasa_engine::Moment;
+use rand::RngCore;
+
+/// The time now, to the microsecond the database keeps.
+pub fn now() -> Timestamp {
+    #[expect(clippy::disallowed_methods, reason = "this is the edge that reads the clock")]
+    let now = Timestamp::now();
+    lukasa_core::time::micros(now)
+}
+
+/// Unpredictable bytes from the operating system's generator.
+pub fn random<const N: usize>() -> [u8; N] {
+    let mut bytes = [0; N];
+    #[expect(clippy::disallowed_methods, reason = "this is the edge that draws randomness")]
+    rand::rng().fill_bytes(&mut bytes);
+    bytes
+}
+
+/// Now, with a seed for the ids of one call.
+pub fn moment() -> Moment {
+    Moment { now: now(), seed: random() }
+}
+
+/// Microseconds since some moment in the past, to time things by.
+pub fn ticks() -> u64 {
+    static START: std::sync::LazyLock<std::time::Instant> =
+        std::sync::LazyLock::new(std::time::Instant::now);
+    u64::try_from(START.elapsed().as_micros()).unwrap_or(u64::MAX)
+}

@@ -1,0 +1,146 @@
+//! Domains, and opening the ones that stay shut.
+
+use axum::Json;
+use axum::extract::State;
+use lukasa_core::{Domain, Timestamp};
+use lukasa_engine::directory::{DomainView as EngineDomain, OptIn};
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+use super::App;
+use super::auth::{Admin, Reader, Writer};
+use super::error::Problem;
+use super::request::{Named, Sent};
+use super::verbs::Nothing;
+use crate::clock;
+
+/// An area of a life.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct DomainView {
+    #[schema(example = "health")]
+    name: String,
+    display_name: String,
+    /// Nothing inferred is kept here without its person's yes.
+    sensitive: bool,
+    /// Nothing at all is kept here until its person opens it.
+    requires_opt_in: bool,
+    default_expiration_days: Option<i32>,
+    builtin: bool,
+    /// Since when the person has it open; null if they have not opened it.
+    opted_in_at: Option<Timestamp>,
+}
+
+impl From<EngineDomain> for DomainView {
+    fn from(view: EngineDomain) -> Self {
+        let domain = view.domain;
+        Self {
+            name: domain.name,
+            display_name: domain.display_name,
+            sensitive: domain.sensitive,
+            requires_opt_in: domain.requires_opt_in,
+            default_expiration_days: domain.default_expiration_days,
+            builtin: domain.builtin,
+            opted_in_at: view.opted_in_at,
+        }
+    }
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+pub struct Domains {
+    data: Vec<DomainView>,
+}
+
+/// Every domain, and which of them the person has opened.
+#[utoipa::path(get, path = "/api/domains", tag = "domains", responses(
+    (status = 200, body = Domains),
+    (status = "default", body = Problem, content_type = "application/problem+json")))]
+pub async fn list_domains(
+    State(app): State<App>,
+    Reader(caller): Reader,
+) -> Result<Json<Domains>, Problem> {
+    let domains = app.engine().domains(&caller, clock::now()).await?;
+    Ok(Json(Domains { data: domains.into_iter().map(DomainView::from).collect() }))
+}
+
+/// A domain of the tenant's own.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct PutDomain {
+    display_name: String,
+    #[serde(default)]
+    sensitive: bool,
+    #[serde(default)]
+    requires_opt_in: bool,
+    default_expiration_days: Option<i32>,
+}
+
+/// Add a domain of the tenant's own, or change it.
+#[utoipa::path(put, path = "/api/domains/{name}", tag = "domains", params(
+    ("name" = String, Path, description = "A short lower-case word")), request_body = PutDomain, responses(
+    (status = 200, body = DomainView),
+    (status = "default", body = Problem, content_type = "application/problem+json")))]
+pub async fn put_domain(
+    State(app): State<App>,
+    Admin(admitted): Admin,
+    Named(name): Named<String>,
+    sent: Sent<PutDomain>,
+) -> Result<Json<DomainView>, Problem> {
+    let domain = Domain {
+        name,
+        display_name: sent.body.display_name,
+        sensitive: sent.body.sensitive,
+        requires_opt_in: sent.body.requires_opt_in,
+        default_expiration_days: sent.body.default_expiration_days,
+        builtin: false,
+    };
+    let engine = app.engine().clone();
+    let work = async move {
+        engine.put_domain(admitted.tenant, &domain).await?;
+        Ok(DomainView::from(EngineDomain { domain, opted_in_at: None }))
+    };
+    Ok(Json(app.detached(work).await?))
+}
+
+/// Open a domain.
+///
+/// Opening is consent, so only the person can do it: with a user token, or on their own machine.
+#[utoipa::path(put, path = "/api/domains/{name}/opt-in", tag = "domains", params(
+    ("name" = String, Path, description = "The domain")), responses(
+    (status = 200, body = DomainView),
+    (status = "default", body = Problem, content_type = "application/problem+json")))]
+pub async fn open_domain(
+    State(app): State<App>,
+    Writer(caller): Writer,
+    Named(name): Named<String>,
+    _sent: Sent<Nothing>,
+) -> Result<Json<DomainView>, Problem> {
+    set(app, caller, name, OptIn::Open).await
+}
+
+/// Shut a domain again. What is already kept stays until it is deleted.
+#[utoipa::path(delete, path = "/api/domains/{name}/opt-in", tag = "domains", params(
+    ("name" = String, Path, description = "The domain")), responses(
+    (status = 200, body = DomainView),
+    (status = "default", body = Problem, content_type = "application/problem+json")))]
+pub async fn shut_domain(
+    State(app): State<App>,
+    Writer(caller): Writer,
+    Named(name): Named<String>,
+    _sent: Sent<Nothing>,
+) -> Result<Json<DomainView>, Problem> {
+    set(app, caller, name, OptIn::Shut).await
+}
+
+async fn set(
+    app: App,
+    caller: lukasa_core::Caller,
+    name: String,
+    open: OptIn,
+) -> Result<Json<DomainView>, Problem> {
+    if !lukasa_core::domain::is_name(&name) {
+        return Err(Problem::of("domain_not_found"));
+    }
+    let engine = app.engine().clone();
+    let work = async move { engine.set_opt_in(&caller, &name, open, clock::now()).await };
+    Ok(Json(app.detached(work).await?.into()))
+}

@@ -1,0 +1,265 @@
+//! Erasure, seen from outside: what it would remove, and the receipts of what it has removed.
+
+use std::collections::BTreeMap;
+
+use axum::Json;
+use axum::extract::State;
+use lukasa_core::Timestamp;
+use lukasa_engine::erasure::{Rows, SignedReceipt};
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use super::App;
+use super::auth::{Admin, Eraser, Reader, UserEraser};
+use super::error::Problem;
+use super::memory::target;
+use super::request::Named;
+use crate::clock;
+
+/// What an erasure would remove.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct ErasurePreview {
+    /// The user, if everything about them would go.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    user: Option<String>,
+    /// The memory, if only that would go.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    memory_id: Option<String>,
+    /// Rows by table.
+    removes: BTreeMap<String, i64>,
+    /// The same in words.
+    #[schema(example = "12 memories, 3 sessions, 410 turns, 422 embeddings")]
+    message: String,
+}
+
+/// Counts in the words of people, the things they know first.
+fn in_words(rows: &Rows) -> String {
+    const WORDS: [(&str, &str, &str); 9] = [
+        ("fact", "memory", "memories"),
+        ("fact_version", "version", "versions"),
+        ("link", "link", "links"),
+        ("session", "session", "sessions"),
+        ("turn", "turn", "turns"),
+        ("episode", "episode", "episodes"),
+        ("embedding", "embedding", "embeddings"),
+        ("retrieval", "prompt that was given", "prompts that were given"),
+        ("idempotency", "kept answer", "kept answers"),
+    ];
+    let said: Vec<String> = WORDS
+        .iter()
+        .filter_map(|(table, one, many)| {
+            let count = rows.get(*table).copied()?;
+            Some(format!("{} {}", grouped(count), if count == 1 { one } else { many }))
+        })
+        .collect();
+    let all: i64 = rows.values().sum();
+    if said.is_empty() { format!("{} rows", grouped(all)) } else { said.join(", ") }
+}
+
+/// A number with commas, as people write it.
+fn grouped(number: i64) -> String {
+    let digits = number.to_string();
+    let mut text = String::new();
+    for (place, digit) in digits.chars().enumerate() {
+        if place > 0 && (digits.len() - place).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// What deleting a user would remove, without removing anything. The person themselves may ask it too.
+#[utoipa::path(get, path = "/api/users/{user}/erasure", tag = "users", params(
+    ("user" = String, Path, description = "Your own id for the person")), responses(
+    (status = 200, body = ErasurePreview),
+    (status = "default", body = Problem, content_type = "application/problem+json")))]
+pub async fn preview_user_erasure(
+    State(app): State<App>,
+    UserEraser { tenant, name }: UserEraser,
+) -> Result<Json<ErasurePreview>, Problem> {
+    let removes = app.engine().preview_user_erasure(tenant, &name, clock::now()).await?;
+    let message = in_words(&removes);
+    Ok(Json(ErasurePreview { user: Some(name), memory_id: None, removes, message }))
+}
+
+/// What erasing a memory would remove, without removing anything.
+#[utoipa::path(get, path = "/api/memory/{id}/erasure", tag = "memory", params(
+    ("id" = String, Path, description = "A memory's id, or text that occurs in exactly one active memory")), responses(
+    (status = 200, body = ErasurePreview),
+    (status = "default", body = Problem, content_type = "application/problem+json")))]
+pub async fn preview_erasure(
+    State(app): State<App>,
+    Eraser(caller): Eraser,
+    Named(id): Named<String>,
+) -> Result<Json<ErasurePreview>, Problem> {
+    let (fact, removes) = app.engine().preview_erasure(&caller, &target(&id), clock::now()).await?;
+    let message = in_words(&removes);
+    Ok(Json(ErasurePreview { user: None, memory_id: Some(fact.to_string()), removes, message }))
+}
+
+/// What a receipt says: what was erased, when and how much, and none of what it said.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct ErasureReceipt {
+    #[schema(example = "era_01hx3v9d0kf7rtm4q5wz8yb2cc")]
+    id: String,
+    /// `user`, `memory` or `turn`.
+    erased: String,
+    tenant_id: String,
+    user_id: String,
+    memory_id: Option<String>,
+    turn_id: Option<String>,
+    operation_id: Option<String>,
+    /// `erase`, or `purge` for what had lain in the trash.
+    verb: &'static str,
+    erased_at: Timestamp,
+    /// Rows removed, by table.
+    removed: BTreeMap<String, i64>,
+    /// Whether a restored backup had brought it back, and it was removed again.
+    replayed: bool,
+    /// `pending` until the database's files were rewritten without it, then `done`.
+    files: String,
+    files_done_at: Option<Timestamp>,
+    /// Whether it is in the journal that is replayed when a backup is restored.
+    journal: bool,
+    /// What could not be removed, in words.
+    not_removed: Vec<String>,
+    issued_at: Timestamp,
+}
+
+/// An Ed25519 signature over the receipt as JSON without spaces, the keys of every object in order.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct ReceiptSignature {
+    #[schema(example = "ed25519")]
+    algorithm: String,
+    /// In hexadecimal, like the value.
+    public_key: String,
+    value: String,
+}
+
+/// A receipt that `lukasa erase --verify` believes without asking a server.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct SignedReceiptView {
+    receipt: ErasureReceipt,
+    signature: ReceiptSignature,
+}
+
+impl From<SignedReceipt> for SignedReceiptView {
+    fn from(signed: SignedReceipt) -> Self {
+        let SignedReceipt { receipt, signature } = signed;
+        Self {
+            receipt: ErasureReceipt {
+                id: receipt.id.to_string(),
+                erased: receipt.erased,
+                tenant_id: receipt.tenant_id.to_string(),
+                user_id: receipt.user_id.to_string(),
+                memory_id: receipt.memory_id.map(|id| id.to_string()),
+                turn_id: receipt.turn_id.map(|id| id.to_string()),
+                operation_id: receipt.operation_id.map(|id| id.to_string()),
+                verb: receipt.verb.as_str(),
+                erased_at: receipt.erased_at,
+                removed: receipt.removed,
+                replayed: receipt.replayed,
+                files: receipt.files,
+                files_done_at: receipt.files_done_at,
+                journal: receipt.journal,
+                not_removed: receipt.not_removed,
+                issued_at: receipt.issued_at,
+            },
+            signature: ReceiptSignature {
+                algorithm: signature.algorithm,
+                public_key: signature.public_key,
+                value: signature.value,
+            },
+        }
+    }
+}
+
+/// Receipts, newest first.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct Receipts {
+    data: Vec<SignedReceiptView>,
+    /// The erasure of the user that is under way, if there is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    running: Option<ErasureProgress>,
+}
+
+/// How far the erasure of a user has come.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct ErasureProgress {
+    erasure_id: String,
+    began_at: Timestamp,
+    /// Rows removed so far, by table.
+    removed: BTreeMap<String, i64>,
+}
+
+impl From<Vec<SignedReceipt>> for Receipts {
+    fn from(receipts: Vec<SignedReceipt>) -> Self {
+        let data = receipts.into_iter().map(SignedReceiptView::from).collect();
+        Self { data, running: None }
+    }
+}
+
+/// The receipts of memories that were erased, newest first, each as it stands now.
+#[utoipa::path(get, path = "/api/erasures", tag = "memory", responses(
+    (status = 200, body = Receipts),
+    (status = "default", body = Problem, content_type = "application/problem+json")))]
+pub async fn list_erasures(
+    State(app): State<App>,
+    Reader(caller): Reader,
+) -> Result<Json<Receipts>, Problem> {
+    Ok(Json(app.engine().receipts(&caller, clock::now()).await?.into()))
+}
+
+/// The receipts of everything erased about a user, who may be gone; and the progress of an erasure
+/// that is under way.
+#[utoipa::path(get, path = "/api/users/{user}/erasures", tag = "users", params(
+    ("user" = String, Path, description = "Your own id for the person")), responses(
+    (status = 200, body = Receipts),
+    (status = "default", body = Problem, content_type = "application/problem+json")))]
+pub async fn list_user_erasures(
+    State(app): State<App>,
+    Admin(admitted): Admin,
+    Named(name): Named<String>,
+) -> Result<Json<Receipts>, Problem> {
+    let receipts = app.engine().receipts_of_user(admitted.tenant, &name, clock::now()).await?;
+    let running = app.engine().erasure_under_way(admitted.tenant, &name).await?;
+    let running = running.map(|(id, began_at, removed)| ErasureProgress {
+        erasure_id: id.to_string(),
+        began_at,
+        removed,
+    });
+    Ok(Json(Receipts { running, ..receipts.into() }))
+}
+
+/// The key that receipts of this server are signed with.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct ReceiptKey {
+    #[schema(example = "ed25519")]
+    algorithm: &'static str,
+    /// In hexadecimal.
+    public_key: String,
+}
+
+/// The public key to verify receipts with. Keep a copy: a receipt is checked against the key you know,
+/// not against the one it brings along.
+#[utoipa::path(get, path = "/receipts/key", tag = "memory", responses(
+    (status = 200, body = ReceiptKey),
+    (status = "default", body = Problem, content_type = "application/problem+json")))]
+pub async fn get_receipt_key(State(app): State<App>) -> Result<Json<ReceiptKey>, Problem> {
+    let public_key = app.engine().receipt_key().await?;
+    Ok(Json(ReceiptKey { algorithm: "ed25519", public_key }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counts_are_said_as_people_say_them() {
+        let rows = [("fact", 1_204), ("turn", 1), ("embedding", 1_003_870), ("job", 3)];
+        let rows: Rows = rows.into_iter().map(|(name, n)| (name.to_owned(), n)).collect();
+        assert_eq!(in_words(&rows), "1,204 memories, 1 turn, 1,003,870 embeddings");
+        assert_eq!(in_words(&Rows::new()), "0 rows");
+    }
+}

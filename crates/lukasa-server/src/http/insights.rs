@@ -1,0 +1,159 @@
+//! A memory over time, for charts and for whoever watches what it costs.
+
+use axum::Json;
+use axum::extract::State;
+use lukasa_engine::insights::{Day, Insights};
+use serde::{Deserialize, Serialize};
+use utoipa::{IntoParams, ToSchema};
+
+use super::App;
+use super::auth::Reader;
+use super::error::Problem;
+use super::request::Asked;
+use crate::clock;
+
+#[derive(Debug, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub struct InsightsQuery {
+    /// How many days, today among them: between 1 and 90; 30 if absent.
+    days: Option<i64>,
+}
+
+/// How many memories there were, by how well they are founded.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct TierCounts {
+    strong: i64,
+    tentative: i64,
+    candidate: i64,
+}
+
+/// How long retrievals took, in milliseconds.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct RecallTimes {
+    p50: f64,
+    p95: f64,
+    p99: f64,
+}
+
+/// One day, in UTC.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct InsightDay {
+    #[schema(value_type = String, format = Date)]
+    day: jiff::civil::Date,
+    /// Memories that were told.
+    saved: i64,
+    /// Memories that were learned from chats.
+    learned: i64,
+    /// Memories that began by waiting for a yes.
+    proposed: i64,
+    confirmed: i64,
+    rejected: i64,
+    corrected: i64,
+    forgotten: i64,
+    /// How many there were at the end of the day.
+    memories: TierCounts,
+    /// The same by domain, candidates aside, the largest first.
+    domains: Vec<DomainCount>,
+    retrievals: i64,
+    /// Retrievals that had to do without something, such as a model.
+    degraded: i64,
+    /// Retrievals that began with the same block as the one before in their chat, so that a provider's
+    /// cache could hit.
+    frozen: i64,
+    /// Tokens that a retrieval put into a prompt, on average.
+    tokens: f64,
+    recall_ms: Option<RecallTimes>,
+    /// What chat models were asked, and what it cost in millionths of the currency of the prices.
+    calls: i64,
+    input_tokens: i64,
+    output_tokens: i64,
+    cost_micros: i64,
+}
+
+impl From<&Day> for InsightDay {
+    fn from(day: &Day) -> Self {
+        let (recalls, asked) = (day.recalls.as_ref(), day.asked.as_ref());
+        Self {
+            day: day.day,
+            saved: day.saved,
+            learned: day.learned,
+            proposed: day.proposed,
+            confirmed: day.confirmed,
+            rejected: day.rejected,
+            corrected: day.corrected,
+            forgotten: day.forgotten,
+            memories: TierCounts {
+                strong: day.strong,
+                tentative: day.tentative,
+                candidate: day.candidate,
+            },
+            domains: by_size(&day.domains),
+            retrievals: recalls.map_or(0, |recalls| recalls.count),
+            degraded: recalls.map_or(0, |recalls| recalls.degraded),
+            frozen: recalls.map_or(0, |recalls| recalls.frozen),
+            tokens: recalls.map_or(0.0, |recalls| tenths(recalls.tokens)),
+            recall_ms: recalls.map(|recalls| RecallTimes {
+                p50: tenths(recalls.p50),
+                p95: tenths(recalls.p95),
+                p99: tenths(recalls.p99),
+            }),
+            calls: asked.map_or(0, |asked| asked.calls),
+            input_tokens: asked.map_or(0, |asked| asked.input_tokens),
+            output_tokens: asked.map_or(0, |asked| asked.output_tokens),
+            cost_micros: asked.map_or(0, |asked| asked.cost_micros),
+        }
+    }
+}
+
+fn tenths(number: f64) -> f64 {
+    (number * 10.0).round() / 10.0
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+pub struct DomainCount {
+    /// Null for memories without a domain.
+    domain: Option<String>,
+    memories: i64,
+}
+
+/// A memory over time.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct InsightsView {
+    /// Every day of the stretch, the oldest first.
+    days: Vec<InsightDay>,
+    /// What is active now, the largest first.
+    domains: Vec<DomainCount>,
+}
+
+/// Counts by domain, the largest first; among equals by name.
+fn by_size<'n>(counts: impl IntoIterator<Item = (&'n String, &'n i64)>) -> Vec<DomainCount> {
+    let domain = |(name, count): (&String, &i64)| DomainCount {
+        domain: Some(name.clone()).filter(|name| !name.is_empty()),
+        memories: *count,
+    };
+    let mut domains: Vec<_> = counts.into_iter().map(domain).collect();
+    domains.sort_by_key(|domain| std::cmp::Reverse(domain.memories));
+    domains
+}
+
+impl From<&Insights> for InsightsView {
+    fn from(insights: &Insights) -> Self {
+        let domains = by_size(insights.domains.iter().map(|(name, count)| (name, count)));
+        Self { days: insights.days.iter().map(InsightDay::from).collect(), domains }
+    }
+}
+
+/// How has this memory grown, been used and been corrected?
+#[utoipa::path(get, path = "/api/insights", tag = "recall", params(InsightsQuery), responses(
+    (status = 200, body = InsightsView),
+    (status = "default", body = Problem, content_type = "application/problem+json")))]
+pub async fn get_insights(
+    State(app): State<App>,
+    Reader(caller): Reader,
+    Asked(query): Asked<InsightsQuery>,
+) -> Result<Json<InsightsView>, Problem> {
+    let days = query.days.unwrap_or(30);
+    let insights = app.engine().insights(&caller, days, clock::now()).await?;
+    Ok(Json(InsightsView::from(&insights)))
+}

@@ -1,0 +1,230 @@
+//! Keys for applications and tokens for people's browsers. Secrets are shown once.
+
+use axum::Json;
+use axum::extract::State;
+use axum::http::StatusCode;
+use lukasa_core::{Origin, Permission, Timestamp};
+use lukasa_engine::access::{Issued, KeyRecord, NewKey, NewToken, TOKEN_MINUTES};
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+use super::App;
+use super::auth::Admin;
+use super::error::{FieldError, Problem};
+use super::request::{Named, Sent};
+use super::verbs::Nothing;
+use super::wire::When;
+use crate::clock;
+
+/// A key, without its secret.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct KeyView {
+    id: String,
+    name: String,
+    /// The one user it is for; null for all of the tenant's.
+    user: Option<String>,
+    permissions: Vec<&'static str>,
+    /// The most trusted origin its writes carry.
+    origin: &'static str,
+    created_at: Timestamp,
+    expires_at: Option<Timestamp>,
+    revoked_at: Option<Timestamp>,
+    last_used_at: Option<Timestamp>,
+}
+
+impl From<&KeyRecord> for KeyView {
+    fn from(key: &KeyRecord) -> Self {
+        Self {
+            id: key.key_id.clone(),
+            name: key.name.clone(),
+            user: key.user.as_ref().map(|(_, name)| name.clone()),
+            permissions: key.permissions.iter().map(|permission| permission.as_str()).collect(),
+            origin: key.origin.as_str(),
+            created_at: key.created_at,
+            expires_at: key.expires_at,
+            revoked_at: key.revoked_at,
+            last_used_at: key.last_used_at,
+        }
+    }
+}
+
+/// A key or token with its secret, shown this once.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct IssuedView {
+    /// Send it as `Authorization: Bearer ...`. It cannot be shown again.
+    secret: String,
+    #[serde(flatten)]
+    key: KeyView,
+}
+
+impl From<&Issued> for IssuedView {
+    fn from(issued: &Issued) -> Self {
+        Self { secret: issued.text.clone(), key: KeyView::from(&issued.record) }
+    }
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+pub struct Keys {
+    data: Vec<KeyView>,
+}
+
+/// The tenant's keys, without their secrets.
+#[utoipa::path(get, path = "/api/keys", tag = "keys", responses(
+    (status = 200, body = Keys),
+    (status = "default", body = Problem, content_type = "application/problem+json")))]
+pub async fn list_keys(
+    State(app): State<App>,
+    Admin(admitted): Admin,
+) -> Result<Json<Keys>, Problem> {
+    let keys = app.engine().keys(admitted.tenant).await?;
+    Ok(Json(Keys { data: keys.iter().map(KeyView::from).collect() }))
+}
+
+/// A key to make.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct CreateKey {
+    #[schema(example = "my assistant")]
+    name: String,
+    /// The one user it is for; absent for all of the tenant's.
+    user: Option<String>,
+    /// Of `read`, `write`, `propose`, `erase`, `admin`, `chat`; `read`, `write` and `propose` if absent.
+    /// `chat` is using the models behind `/v1`.
+    permissions: Option<Vec<String>>,
+    /// How far its words are trusted: `assistant` (the default), `user_said` for an application that
+    /// passes on only what the person typed into it, `tool`, `document` or `import`.
+    origin: Option<String>,
+    #[schema(value_type = Option<String>, format = DateTime)]
+    expires_at: Option<When>,
+}
+
+fn permissions(texts: Option<&[String]>) -> Result<Vec<Permission>, Problem> {
+    let Some(texts) = texts else {
+        return Ok(vec![Permission::Read, Permission::Write, Permission::Propose]);
+    };
+    let mut list = Vec::new();
+    for text in texts {
+        let known = Permission::parse(text);
+        let all = "read, write, propose, erase, admin, chat";
+        list.push(known.ok_or_else(|| refuse("permissions", all))?);
+    }
+    list.sort_unstable();
+    list.dedup();
+    Ok(list)
+}
+
+fn refuse(field: &str, detail: &str) -> Problem {
+    let field = FieldError { pointer: format!("/{field}"), detail: detail.to_owned() };
+    Problem::of("invalid_request").fields(vec![field])
+}
+
+/// Make a key. Its secret is in this answer and nowhere else.
+#[utoipa::path(post, path = "/api/keys", tag = "keys", request_body = CreateKey, responses(
+    (status = 201, body = IssuedView),
+    (status = "default", body = Problem, content_type = "application/problem+json")))]
+pub async fn create_key(
+    State(app): State<App>,
+    Admin(admitted): Admin,
+    sent: Sent<CreateKey>,
+) -> Result<(StatusCode, Json<IssuedView>), Problem> {
+    let body = sent.body;
+    let origin = match body.origin.as_deref() {
+        None => Origin::Assistant,
+        Some(text) => Origin::parse(text).ok_or_else(|| refuse("origin", "no such origin"))?,
+    };
+    let new = NewKey {
+        permissions: permissions(body.permissions.as_deref())?,
+        name: body.name,
+        user: body.user,
+        origin,
+        expires_at: body.expires_at.map(|at| at.0),
+    };
+    let engine = app.engine().clone();
+    let work = async move {
+        engine.create_key(admitted.tenant, new, &clock::random(), clock::now()).await
+    };
+    Ok((StatusCode::CREATED, Json(IssuedView::from(&app.detached(work).await?))))
+}
+
+/// What ended.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct Revoked {
+    /// The credential and everything that was made from it.
+    pub(super) revoked: Vec<String>,
+}
+
+/// Revoke a key and everything that was made from it: tokens, links and sign-ins.
+#[utoipa::path(delete, path = "/api/keys/{id}", tag = "keys", params(
+    ("id" = String, Path, description = "The key's id, not its secret")), responses(
+    (status = 200, body = Revoked),
+    (status = "default", body = Problem, content_type = "application/problem+json")))]
+pub async fn revoke_key(
+    State(app): State<App>,
+    Admin(admitted): Admin,
+    Named(id): Named<String>,
+    _sent: Sent<Nothing>,
+) -> Result<Json<Revoked>, Problem> {
+    if !id.bytes().all(|b| b.is_ascii_alphanumeric()) {
+        return Err(Problem::of("key_not_found"));
+    }
+    let engine = app.engine().clone();
+    let work = async move { engine.revoke(admitted.tenant, &id, clock::now()).await };
+    let revoked = app.detached(work).await?;
+    app.forget_admissions(&revoked);
+    Ok(Json(Revoked { revoked }))
+}
+
+/// Whether text is what browsers say in `Origin`.
+fn is_page(text: &str) -> bool {
+    let Ok(url) = text.parse::<reqwest::Url>() else { return false };
+    ["http", "https"].contains(&url.scheme()) && url.origin().ascii_serialization() == text
+}
+
+/// A token to mint for one person's browser.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct MintToken {
+    /// Your own id for the person.
+    #[schema(example = "alice")]
+    user: String,
+    /// No more than the key itself has, and never `admin`; `read` and `write` if absent.
+    permissions: Option<Vec<String>>,
+    /// Between 1 and 15; 15 if absent.
+    minutes: Option<i64>,
+    /// The one page it may be used from, as a browser names it: scheme, host and port. Any, if absent.
+    #[schema(example = "https://app.example")]
+    page: Option<String>,
+}
+
+/// Mint a short-lived token for one person's browser.
+///
+/// It is bound to that person, ends by itself, and speaks as a human, which no key does: it
+/// can answer proposals and open domains.
+#[utoipa::path(post, path = "/api/tokens", tag = "keys", request_body = MintToken, responses(
+    (status = 201, body = IssuedView),
+    (status = "default", body = Problem, content_type = "application/problem+json")))]
+pub async fn mint_token(
+    State(app): State<App>,
+    Admin(admitted): Admin,
+    sent: Sent<MintToken>,
+) -> Result<(StatusCode, Json<IssuedView>), Problem> {
+    let rights = match sent.body.permissions.as_deref() {
+        None => vec![Permission::Read, Permission::Write],
+        given => permissions(given)?,
+    };
+    let engine = app.engine().clone();
+    let MintToken { user, minutes, page, .. } = sent.body;
+    if page.as_deref().is_some_and(|page| !is_page(page)) {
+        return Err(refuse("page", "scheme, host and port alone, as https://app.example"));
+    }
+    let work = async move {
+        let new = NewToken {
+            user: &user,
+            permissions: &rights,
+            minutes: minutes.unwrap_or(TOKEN_MINUTES),
+            page: page.as_deref(),
+        };
+        engine.mint_token(&admitted, new, &clock::random(), clock::now()).await
+    };
+    Ok((StatusCode::CREATED, Json(IssuedView::from(&app.detached(work).await?))))
+}

@@ -1,0 +1,408 @@
+//! What was learned: episodes, passes, contradictions; and the work and the cost behind it.
+
+use axum::Json;
+use axum::extract::State;
+use axum::response::Response;
+use jiff::Timestamp;
+use lukasa_core::Episode;
+use lukasa_core::{Job, JobId};
+use lukasa_engine::chat::{ModelCall, ModelSum};
+use lukasa_engine::facts::{Contradiction, True};
+use lukasa_engine::learn::PassRecord;
+use serde::{Deserialize, Serialize};
+use utoipa::{IntoParams, ToSchema};
+
+use super::App;
+use super::auth::{Reader, Writer};
+use super::error::Problem;
+use super::memory::written_in_place;
+use super::request::{Asked, Named, Sent, page_size, parse_cursor, print_cursor};
+use super::verbs::Nothing;
+use super::wire::{MemoryView, Written};
+use crate::clock;
+
+/// What happened in a stretch of a conversation.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct EpisodeView {
+    #[schema(example = "epi_01hx3v9d0kf7rtm4q5wz8yb2ca")]
+    id: String,
+    session_id: String,
+    /// The turns it is about.
+    first_turn: i32,
+    last_turn: i32,
+    title: Option<String>,
+    summary: String,
+    /// The least trusted of the words it was made from.
+    origin: &'static str,
+    started_at: Timestamp,
+    ended_at: Timestamp,
+    /// The prompt it was made with, and its version.
+    #[schema(example = "extract/1")]
+    prompt: String,
+    /// Whether it is a month old and all that it left behind is strong or stated by now: nobody needs
+    /// it any more to know what came of it.
+    absorbed: bool,
+}
+
+impl From<(&Episode, bool)> for EpisodeView {
+    fn from((episode, absorbed): (&Episode, bool)) -> Self {
+        Self {
+            absorbed,
+            id: episode.id.to_string(),
+            session_id: episode.session.clone(),
+            first_turn: episode.first_turn,
+            last_turn: episode.last_turn,
+            title: episode.title.clone(),
+            summary: episode.summary.clone(),
+            origin: episode.origin.as_str(),
+            started_at: episode.started_at,
+            ended_at: episode.ended_at,
+            prompt: episode.prompt.clone(),
+        }
+    }
+}
+
+#[derive(Debug, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub struct EpisodesQuery {
+    /// Only those of this session.
+    session_id: Option<String>,
+    /// Between 1 and 200; 50 if absent.
+    limit: Option<usize>,
+    /// `next_cursor` of the page before.
+    cursor: Option<String>,
+}
+
+/// Episodes, the latest first.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct EpisodePage {
+    data: Vec<EpisodeView>,
+    next_cursor: Option<String>,
+}
+
+/// What happened, and when?
+#[utoipa::path(get, path = "/api/episodes", tag = "learning", params(EpisodesQuery), responses(
+    (status = 200, body = EpisodePage),
+    (status = "default", body = Problem, content_type = "application/problem+json")))]
+pub async fn list_episodes(
+    State(app): State<App>,
+    Reader(caller): Reader,
+    Asked(query): Asked<EpisodesQuery>,
+) -> Result<Json<EpisodePage>, Problem> {
+    let before = query.cursor.as_deref().map(parse_cursor).transpose()?;
+    let limit = page_size(query.limit)?;
+    let session = query.session_id.as_deref();
+    let now = clock::now();
+    let page = app.engine().episodes(&caller, session, before, limit, now);
+    let (episodes, next) = page.await?;
+    let absorbed = app.engine().absorbed(&caller, &episodes, now).await?;
+    let data = episodes.iter().zip(absorbed).map(EpisodeView::from).collect();
+    Ok(Json(EpisodePage { data, next_cursor: next.as_ref().map(print_cursor) }))
+}
+
+/// One reading of a stretch of a conversation, and what came of it.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct PassView {
+    #[schema(example = "pas_01hx3v9d0kf7rtm4q5wz8yb2ca")]
+    id: String,
+    session_id: String,
+    first_turn: i32,
+    last_turn: i32,
+    prompt: String,
+    model: String,
+    applied_at: Option<Timestamp>,
+    /// The operation that holds everything it learned; undo it to take all of that back.
+    operation_id: Option<String>,
+    /// How many were learned and how, and how many were left out and why.
+    #[schema(value_type = Object)]
+    outcome: Option<serde_json::Value>,
+}
+
+impl From<&PassRecord> for PassView {
+    fn from(pass: &PassRecord) -> Self {
+        Self {
+            id: pass.id.to_string(),
+            session_id: pass.session.clone(),
+            first_turn: pass.first_turn,
+            last_turn: pass.last_turn,
+            prompt: pass.prompt.clone(),
+            model: pass.model.clone(),
+            applied_at: pass.applied_at,
+            operation_id: pass.operation.map(|id| id.to_string()),
+            outcome: pass.outcome.clone(),
+        }
+    }
+}
+
+#[derive(Debug, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub struct PassesQuery {
+    /// Only those over this session.
+    session_id: Option<String>,
+    /// Between 1 and 200; 50 if absent.
+    limit: Option<usize>,
+}
+
+/// Passes, the latest first.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct PassList {
+    data: Vec<PassView>,
+}
+
+/// What was learned from which turns, and what was not?
+#[utoipa::path(get, path = "/api/passes", tag = "learning", params(PassesQuery), responses(
+    (status = 200, body = PassList),
+    (status = "default", body = Problem, content_type = "application/problem+json")))]
+pub async fn list_passes(
+    State(app): State<App>,
+    Reader(caller): Reader,
+    Asked(query): Asked<PassesQuery>,
+) -> Result<Json<PassList>, Problem> {
+    let limit = page_size(query.limit)?;
+    let session = query.session_id.as_deref();
+    let passes = app.engine().passes(&caller, session, limit, clock::now()).await?;
+    Ok(Json(PassList { data: passes.iter().map(PassView::from).collect() }))
+}
+
+/// Two memories that cannot both be true.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct ContradictionView {
+    since: Timestamp,
+    /// What stands.
+    pub(super) standing: MemoryView,
+    /// What speaks against it, and waits.
+    pub(super) against: MemoryView,
+}
+
+impl From<&Contradiction> for ContradictionView {
+    fn from(pair: &Contradiction) -> Self {
+        Self {
+            since: pair.since,
+            standing: MemoryView::from(&pair.standing),
+            against: MemoryView::from(&pair.against),
+        }
+    }
+}
+
+/// Contradictions that wait for their person, the newest first.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct ContradictionList {
+    data: Vec<ContradictionView>,
+}
+
+/// What contradicts what?
+#[utoipa::path(get, path = "/api/memory/contradictions", tag = "proposals", responses(
+    (status = 200, body = ContradictionList),
+    (status = "default", body = Problem, content_type = "application/problem+json")))]
+pub async fn list_contradictions(
+    State(app): State<App>,
+    Reader(caller): Reader,
+) -> Result<Json<ContradictionList>, Problem> {
+    let pairs = app.engine().contradictions(&caller, clock::now()).await?;
+    Ok(Json(ContradictionList { data: pairs.iter().map(ContradictionView::from).collect() }))
+}
+
+/// Which of the two is true.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ResolveContradiction {
+    /// `standing` or `against`.
+    #[schema(example = "against")]
+    #[serde(rename = "true")]
+    which: String,
+    /// The `sha256` of the memory that was shown as `against`. Needed to say that it is true.
+    sha256: Option<String>,
+}
+
+/// Say which of two contradicting memories is true.
+///
+/// Named by the one that waits. Only a human can say it. If the waiting one is true it takes the
+/// other's place; the whole is one operation that can be undone.
+#[utoipa::path(post, path = "/api/memory/{id}/resolve", tag = "proposals", params(
+    ("id" = String, Path, description = "The id of the memory that waits")),
+    request_body = ResolveContradiction, responses(
+    (status = 200, body = Written),
+    (status = "default", body = Problem, content_type = "application/problem+json")))]
+pub async fn resolve_contradiction(
+    State(app): State<App>,
+    Writer(caller): Writer,
+    Named(id): Named<String>,
+    sent: Sent<ResolveContradiction>,
+) -> Result<Response, Problem> {
+    let (engine, request) = (app.engine().clone(), sent.request(caller));
+    let fact = id.parse().map_err(|_| Problem::of("memory_not_found"))?;
+    let which = match sent.body.which.as_str() {
+        "standing" => True::Standing,
+        "against" => True::Against,
+        _ => {
+            let reason = "`true` is one of standing and against";
+            return Err(Problem::of("malformed_body").because(reason));
+        }
+    };
+    let digest = sent.body.sha256.unwrap_or_default();
+    let work = async move { engine.resolve(&request, fact, which, &digest).await };
+    Ok(written_in_place(&app.detached(work).await?))
+}
+
+/// A piece of work that waits, runs, or was given up.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct JobView {
+    #[schema(example = "job_01hx3v9d0kf7rtm4q5wz8yb2ca")]
+    id: String,
+    /// `close`, `extract`, `title`, `compress`, `retell`, `upkeep` or `deliver`.
+    #[schema(example = "extract")]
+    kind: &'static str,
+    /// The session it is about, if it is about one.
+    session_id: Option<String>,
+    /// `waiting`, `running` or `dead` (given up; retry it).
+    #[schema(example = "waiting")]
+    state: &'static str,
+    queued_at: Timestamp,
+    run_at: Timestamp,
+    attempts: i32,
+    last_error: Option<String>,
+}
+
+impl From<&Job> for JobView {
+    fn from(job: &Job) -> Self {
+        Self {
+            id: job.id.to_string(),
+            kind: job.kind.as_str(),
+            session_id: Some(job.key.clone()).filter(|key| !key.is_empty()),
+            state: job.state.as_str(),
+            queued_at: job.queued_at,
+            run_at: job.run_at,
+            attempts: job.attempts,
+            last_error: job.last_error.clone(),
+        }
+    }
+}
+
+/// Jobs: those that were given up first.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct JobList {
+    data: Vec<JobView>,
+}
+
+/// What waits to be done, and what was given up?
+#[utoipa::path(get, path = "/api/jobs", tag = "learning", responses(
+    (status = 200, body = JobList),
+    (status = "default", body = Problem, content_type = "application/problem+json")))]
+pub async fn list_jobs(
+    State(app): State<App>,
+    Reader(caller): Reader,
+) -> Result<Json<JobList>, Problem> {
+    let jobs = app.engine().jobs(&caller, clock::now()).await?;
+    Ok(Json(JobList { data: jobs.iter().map(JobView::from).collect() }))
+}
+
+/// Try a job again that was given up.
+#[utoipa::path(post, path = "/api/jobs/{id}/retry", tag = "learning", params(
+    ("id" = String, Path, description = "The job's id")), responses(
+    (status = 200, body = JobView),
+    (status = "default", body = Problem, content_type = "application/problem+json")))]
+pub async fn retry_job(
+    State(app): State<App>,
+    Writer(caller): Writer,
+    Named(id): Named<String>,
+    sent: Sent<Nothing>,
+) -> Result<Json<JobView>, Problem> {
+    let (engine, request) = (app.engine().clone(), sent.request(caller));
+    let id: JobId = id.parse().map_err(|_| Problem::of("job_not_found"))?;
+    let work = async move { engine.retry_job(&request, id).await };
+    Ok(Json(JobView::from(&app.detached(work).await?)))
+}
+
+/// One call of a chat model, whether it answered or not.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct ModelCallView {
+    at: Timestamp,
+    /// `extract`, `title` or `compress`.
+    #[schema(example = "extract")]
+    purpose: String,
+    model: String,
+    /// `answered`, `unavailable`, `malformed`, `missing` or `refused`.
+    outcome: String,
+    input_tokens: i32,
+    output_tokens: i32,
+    /// Millionths of the currency the prices were given in.
+    cost_micros: i64,
+    took_ms: i32,
+}
+
+impl From<&ModelCall> for ModelCallView {
+    fn from(call: &ModelCall) -> Self {
+        Self {
+            at: call.at,
+            purpose: call.purpose.clone(),
+            model: call.model.clone(),
+            outcome: call.outcome.clone(),
+            input_tokens: call.input_tokens,
+            output_tokens: call.output_tokens,
+            cost_micros: call.cost_micros,
+            took_ms: call.took_ms,
+        }
+    }
+}
+
+/// What one purpose cost with one model over thirty days.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct ModelSumView {
+    purpose: String,
+    model: String,
+    calls: i64,
+    failed: i64,
+    input_tokens: i64,
+    output_tokens: i64,
+    cost_micros: i64,
+}
+
+impl From<&ModelSum> for ModelSumView {
+    fn from(sum: &ModelSum) -> Self {
+        Self {
+            purpose: sum.purpose.clone(),
+            model: sum.model.clone(),
+            calls: sum.calls,
+            failed: sum.failed,
+            input_tokens: sum.input_tokens,
+            output_tokens: sum.output_tokens,
+            cost_micros: sum.cost_micros,
+        }
+    }
+}
+
+/// Calls of chat models.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct ModelCalls {
+    /// By purpose and model, over the last thirty days.
+    totals: Vec<ModelSumView>,
+    /// The latest, newest first.
+    data: Vec<ModelCallView>,
+}
+
+#[derive(Debug, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub struct CallsQuery {
+    /// Between 1 and 200; 50 if absent.
+    limit: Option<usize>,
+}
+
+/// What were chat models asked, and what did it cost?
+#[utoipa::path(get, path = "/api/model-calls", tag = "learning", params(CallsQuery), responses(
+    (status = 200, body = ModelCalls),
+    (status = "default", body = Problem, content_type = "application/problem+json")))]
+pub async fn list_model_calls(
+    State(app): State<App>,
+    Reader(caller): Reader,
+    Asked(query): Asked<CallsQuery>,
+) -> Result<Json<ModelCalls>, Problem> {
+    let limit = page_size(query.limit)?;
+    let (calls, sums) = app.engine().model_calls(&caller, limit, clock::now()).await?;
+    Ok(Json(ModelCalls {
+        totals: sums.iter().map(ModelSumView::from).collect(),
+        data: calls.iter().map(ModelCallView::from).collect(),
+    }))
+}

@@ -1,0 +1,299 @@
+//! Limits at the edge: rates per address, credential, user and tenant, slots for requests that run
+//! at a time, a bound for all requests under way, and a time limit for each route class. A request
+//! over a limit is answered 429 or 503 with `Retry-After` at once. See ADR 23.
+
+mod rate;
+mod settings;
+mod slots;
+mod streams;
+
+use std::net::{IpAddr, SocketAddr};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use axum::extract::{Request, State};
+use axum::http::{HeaderMap, HeaderName};
+use axum::middleware::Next;
+use axum::response::{IntoResponse as _, Response};
+use lukasa_core::{Caller, TenantId, UserId};
+use lukasa_engine::access::Admitted;
+use moka::sync::Cache;
+use tokio::sync::OwnedSemaphorePermit;
+
+use super::App;
+use super::body::BodyBudget;
+use super::error::Problem;
+pub use rate::KeyedRate;
+pub use settings::LimitSettings;
+use slots::KeyedSlots;
+pub use streams::OpenStream;
+use streams::OpenStreams;
+
+/// For how long an address is refused that shows too many credentials that are not known.
+const THROTTLE_TIME: Duration = Duration::from_secs(1);
+/// How long a request to the API may take.
+const API_TIMEOUT: Duration = Duration::from_secs(120);
+/// How long an import, an export or a vault may take.
+const BULK_TIMEOUT: Duration = Duration::from_secs(600);
+/// How many more requests may be under way at `/v1`, where most of the time is the model's.
+const GATEWAY_IN_FLIGHT_FACTOR: usize = 4;
+
+/// The address a connection comes from. The accept loop puts it into each request.
+#[derive(Debug, Clone, Copy)]
+pub struct PeerAddress(pub SocketAddr);
+
+/// The limits of this process and what is counted against them.
+pub struct Limits {
+    pub bodies: BodyBudget,
+    pub gateway_body_bytes: usize,
+    pub import_unpacked_bytes: u64,
+    pub local_origins: Vec<String>,
+    client_ip_header: Option<HeaderName>,
+    max_in_flight: usize,
+    in_flight: AtomicUsize,
+    gateway_in_flight: AtomicUsize,
+    ip_rate: KeyedRate<IpAddr>,
+    refused_rate: KeyedRate<IpAddr>,
+    throttled: Cache<IpAddr, ()>,
+    key_rate: KeyedRate<String>,
+    user_rate: KeyedRate<UserId>,
+    tenant_rate: KeyedRate<TenantId>,
+    user_slots: KeyedSlots<UserId>,
+    tenant_slots: KeyedSlots<TenantId>,
+    streams: OpenStreams,
+    /// Set when the server is about to stop: it is not ready any more.
+    draining: AtomicBool,
+}
+
+impl Limits {
+    /// The limits that these settings describe, for a server with so many database connections.
+    pub fn new(settings: &LimitSettings, pool_size: usize) -> Self {
+        let user_slots = settings.user_concurrency.unwrap_or((pool_size / 2).max(1));
+        let tenant_slots = settings.tenant_concurrency.unwrap_or((pool_size * 3 / 4).max(1));
+        Self {
+            bodies: BodyBudget::of_megabytes(settings.body_memory),
+            gateway_body_bytes: settings.gateway_body as usize * 1024 * 1024,
+            import_unpacked_bytes: u64::from(settings.import_unpacked) * 1024 * 1024,
+            local_origins: settings.local_origins.clone(),
+            client_ip_header: settings.client_ip_header.clone(),
+            max_in_flight: settings.max_in_flight,
+            in_flight: AtomicUsize::new(0),
+            gateway_in_flight: AtomicUsize::new(0),
+            ip_rate: KeyedRate::per_second(settings.ip_rate),
+            refused_rate: KeyedRate::per_second(settings.refused_rate),
+            throttled: Cache::builder().max_capacity(100_000).time_to_live(THROTTLE_TIME).build(),
+            key_rate: KeyedRate::per_second(settings.key_rate),
+            user_rate: KeyedRate::per_second(settings.user_rate),
+            tenant_rate: KeyedRate::per_second(settings.tenant_rate),
+            user_slots: KeyedSlots::of_size(user_slots),
+            tenant_slots: KeyedSlots::of_size(tenant_slots),
+            streams: OpenStreams::default(),
+            draining: AtomicBool::new(false),
+        }
+    }
+
+    pub fn start_draining(&self) {
+        self.draining.store(true, Ordering::Relaxed);
+    }
+
+    pub fn is_draining(&self) -> bool {
+        self.draining.load(Ordering::Relaxed)
+    }
+
+    /// Counts a request against its credential and its tenant.
+    pub fn count_credential(&self, admitted: &Admitted) -> Result<(), Problem> {
+        let key = self.key_rate.take(&admitted.key_id);
+        key.map_err(|wait| over_rate("credential", wait))?;
+        self.tenant_rate.take(&admitted.tenant).map_err(|wait| over_rate("tenant", wait))
+    }
+
+    /// Counts a request against its user.
+    pub fn count_user(&self, caller: &Caller) -> Result<(), Problem> {
+        self.user_rate.take(&caller.user).map_err(|wait| over_rate("user", wait))
+    }
+
+    /// Waits until this request may run beside the others of its user and its tenant. It holds its
+    /// slots until it is answered and the work it started is done.
+    pub async fn take_slot(&self, caller: &Caller) -> Result<(), Problem> {
+        let Some(current) = CurrentRequest::get() else { return Ok(()) };
+        if current.0.has_slot.swap(true, Ordering::Relaxed) {
+            return Ok(());
+        }
+        let busy = |whose: &str| {
+            let what = format!("Too many requests of this {whose} are under way");
+            Problem::of("rate_limited").because(&what)
+        };
+        let user = self.user_slots.take(&caller.user).await.map_err(|()| busy("user"))?;
+        let tenant = self.tenant_slots.take(&caller.tenant).await.map_err(|()| busy("tenant"))?;
+        let mut held = current.0.held.lock().unwrap_or_else(PoisonError::into_inner);
+        held.extend(user.into_iter().chain(tenant));
+        Ok(())
+    }
+
+    /// Counts an event stream as open until the result is dropped.
+    pub fn open_stream(&self, caller: &Caller) -> Result<OpenStream, Problem> {
+        let stream = self.streams.open(&caller.credential, &caller.tenant.uuid().to_string());
+        stream.ok_or_else(|| {
+            let what = "Too many event streams of this credential or tenant are open";
+            Problem::of("too_many_streams").because(what)
+        })
+    }
+
+    /// Refuses the current request's address while it shows too many unknown credentials.
+    pub fn check_throttled(&self) -> Result<(), Problem> {
+        match CurrentRequest::address() {
+            Some(ip) if self.throttled.contains_key(&ip) => {
+                Err(over_rate("address", THROTTLE_TIME))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Counts a refused credential against the current request's address.
+    pub fn count_refused(&self) {
+        let Some(ip) = CurrentRequest::address() else { return };
+        if self.refused_rate.take(&ip).is_err() {
+            self.throttled.insert(ip, ());
+        }
+    }
+
+    /// The address that a request is counted against. A loopback peer is a proxy on this machine or
+    /// its owner, and is counted only if it names the client.
+    fn address_of(&self, request: &Request) -> Option<IpAddr> {
+        let peer = request.extensions().get::<PeerAddress>().map(|peer| peer.0.ip());
+        let named =
+            self.client_ip_header.as_ref().and_then(|name| last_ip(request.headers(), name));
+        named.or(peer.filter(|ip| !ip.is_loopback())).map(network_of)
+    }
+}
+
+/// A problem for a request over a rate, with the time after which it may come again.
+pub fn over_rate(of: &str, wait: Duration) -> Problem {
+    Problem::of("rate_limited").because(&format!("Too many requests of this {of}")).retry(wait)
+}
+
+fn last_ip(headers: &HeaderMap, name: &HeaderName) -> Option<IpAddr> {
+    let value = headers.get_all(name).iter().next_back()?.to_str().ok()?;
+    value.rsplit(',').next()?.trim().parse().ok()
+}
+
+/// Who has one IPv6 address usually has its whole /64.
+fn network_of(ip: IpAddr) -> IpAddr {
+    match ip.to_canonical() {
+        IpAddr::V6(ip) => {
+            let bits = u128::from(ip) & !u128::from(u64::MAX);
+            IpAddr::V6(bits.into())
+        }
+        ip => ip,
+    }
+}
+
+/// What the request that is being handled is counted against and holds.
+#[derive(Clone, Default)]
+pub struct CurrentRequest(Arc<RequestState>);
+
+#[derive(Default)]
+struct RequestState {
+    address: Option<IpAddr>,
+    has_slot: AtomicBool,
+    held: Mutex<Vec<OwnedSemaphorePermit>>,
+}
+
+tokio::task_local! {
+    static CURRENT: CurrentRequest;
+}
+
+impl CurrentRequest {
+    /// The request of this task. Work that outlives its answer keeps it, and with it its slots.
+    pub fn get() -> Option<Self> {
+        CURRENT.try_with(Clone::clone).ok()
+    }
+
+    fn address() -> Option<IpAddr> {
+        Self::get().and_then(|current| current.0.address)
+    }
+}
+
+/// Counts a request as under way until it is dropped.
+struct InFlight<'l>(&'l AtomicUsize);
+
+impl Drop for InFlight<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+fn is_health(path: &str) -> bool {
+    path == "/healthz" || path == "/readyz"
+}
+
+/// How long a request to this path may take; nothing for streams and for what waits for a model or a
+/// person.
+fn timeout_of(path: &str) -> Option<Duration> {
+    let bulk = ["/api/import", "/api/export", "/api/vault", "/api/users/"];
+    let open = ["/v1/", "/mcp", "/api/events"];
+    if open.iter().any(|start| path.starts_with(start)) {
+        return None;
+    }
+    let bulk = bulk.iter().any(|start| path.starts_with(start));
+    Some(if bulk { BULK_TIMEOUT } else { API_TIMEOUT })
+}
+
+/// Checks a request against the limits that need no credential, and runs it.
+pub async fn guard_request(State(app): State<App>, request: Request, next: Next) -> Response {
+    let limits = app.limits();
+    let path = request.uri().path();
+    if is_health(path) {
+        return next.run(request).await;
+    }
+    let (counter, most) = if path.starts_with("/v1/") {
+        (&limits.gateway_in_flight, limits.max_in_flight * GATEWAY_IN_FLIGHT_FACTOR)
+    } else {
+        (&limits.in_flight, limits.max_in_flight)
+    };
+    let before = counter.fetch_add(1, Ordering::Relaxed);
+    let _in_flight = InFlight(counter);
+    if most > 0 && before >= most {
+        let what = "Too many requests are under way";
+        return Problem::of("overloaded").because(what).into_response();
+    }
+    let address = limits.address_of(&request);
+    if let Some(ip) = address
+        && let Err(wait) = limits.ip_rate.take(&ip)
+    {
+        return over_rate("address", wait).into_response();
+    }
+    let within = timeout_of(path);
+    let state = RequestState { address, ..RequestState::default() };
+    let run = CURRENT.scope(CurrentRequest(Arc::new(state)), next.run(request));
+    match within {
+        None => run.await,
+        Some(within) => match tokio::time::timeout(within, run).await {
+            Ok(response) => response,
+            Err(_) => Problem::of("overloaded").because("It took too long").into_response(),
+        },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn addresses_are_counted_by_network() {
+        let ip = |text: &str| network_of(text.parse().unwrap());
+        assert_eq!(ip("2001:db8::1"), ip("2001:db8::ffff"));
+        assert_ne!(ip("2001:db8::1"), ip("2001:db8:0:1::1"));
+        assert_eq!(ip("::ffff:192.0.2.1"), ip("192.0.2.1"));
+    }
+
+    #[test]
+    fn streams_and_models_have_no_time_limit() {
+        for path in ["/v1/chat/completions", "/mcp", "/mcp/alice", "/api/events"] {
+            assert_eq!(timeout_of(path), None, "{path}");
+        }
+        assert_eq!(timeout_of("/api/memory"), Some(API_TIMEOUT));
+        assert_eq!(timeout_of("/api/import"), Some(BULK_TIMEOUT));
+    }
+}

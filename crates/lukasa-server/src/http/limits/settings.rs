@@ -1,0 +1,75 @@
+//! The settings of the limits: how much one client, user or tenant may ask of this process.
+
+use clap::Args;
+
+/// What bounds requests before they reach the engine. All of it is counted per process.
+#[derive(Debug, Clone, Args)]
+#[command(next_help_heading = "Limits (per process; 0 turns one off)")]
+pub struct LimitSettings {
+    /// Memory for request bodies in flight, in megabytes
+    #[arg(long, env = "LUKASA_BODY_MEMORY", default_value_t = 256, value_name = "MB")]
+    pub body_memory: u32,
+    /// The largest body of a request to `/v1`, in megabytes
+    #[arg(long, env = "LUKASA_GATEWAY_BODY", default_value_t = 16, value_name = "MB",
+          value_parser = clap::value_parser!(u32).range(1..=256))]
+    pub gateway_body: u32,
+    /// How much an archive that is sent to `/api/import` may unpack to, in megabytes
+    #[arg(long, env = "LUKASA_IMPORT_UNPACKED", default_value_t = 64, value_name = "MB",
+          value_parser = clap::value_parser!(u32).range(1..=4096))]
+    pub import_unpacked: u32,
+    /// Open connections; one more is answered 503 and closed
+    #[arg(long, env = "LUKASA_MAX_CONNECTIONS", default_value_t = 4096, value_name = "N")]
+    pub max_connections: usize,
+    /// Requests under way; one more is answered 503. `/v1` has four times as many of its own
+    #[arg(long, env = "LUKASA_MAX_IN_FLIGHT", default_value_t = 512, value_name = "N")]
+    pub max_in_flight: usize,
+    /// Requests of one user that run at a time; half of `--pool-size` unless set
+    #[arg(long, env = "LUKASA_USER_CONCURRENCY", value_name = "N")]
+    pub user_concurrency: Option<usize>,
+    /// Requests of one tenant that run at a time; three quarters of `--pool-size` unless set
+    #[arg(long, env = "LUKASA_TENANT_CONCURRENCY", value_name = "N")]
+    pub tenant_concurrency: Option<usize>,
+    /// Requests per second from one address; bursts may have twice as many
+    #[arg(long, env = "LUKASA_IP_RATE", default_value_t = 1_000, value_name = "N")]
+    pub ip_rate: u32,
+    /// Refused credentials per second from one address
+    #[arg(long, env = "LUKASA_REFUSED_RATE", default_value_t = 20, value_name = "N")]
+    pub refused_rate: u32,
+    /// Requests per second with one credential
+    #[arg(long, env = "LUKASA_KEY_RATE", default_value_t = 1_000, value_name = "N")]
+    pub key_rate: u32,
+    /// Requests per second about one user
+    #[arg(long, env = "LUKASA_USER_RATE", default_value_t = 200, value_name = "N")]
+    pub user_rate: u32,
+    /// Requests per second of one tenant
+    #[arg(long, env = "LUKASA_TENANT_RATE", default_value_t = 2_000, value_name = "N")]
+    pub tenant_rate: u32,
+    /// The header in which a proxy of yours names the client's address, such as `X-Forwarded-For`; its
+    /// last address counts. Set it only if every request comes through that proxy
+    #[arg(long, env = "LUKASA_CLIENT_IP_HEADER", value_name = "NAME")]
+    pub client_ip_header: Option<axum::http::HeaderName>,
+    /// Pages that may use a server without authentication besides its own, as `http://localhost:3000`
+    #[arg(long, env = "LUKASA_LOCAL_ORIGINS", value_delimiter = ',', value_name = "ORIGIN")]
+    pub local_origins: Vec<String>,
+}
+
+impl Default for LimitSettings {
+    fn default() -> Self {
+        Self {
+            body_memory: 256,
+            gateway_body: 16,
+            import_unpacked: 64,
+            max_connections: 4096,
+            max_in_flight: 512,
+            user_concurrency: None,
+            tenant_concurrency: None,
+            ip_rate: 1_000,
+            refused_rate: 20,
+            key_rate: 1_000,
+            user_rate: 200,
+            tenant_rate: 2_000,
+            client_ip_header: None,
+            local_origins: Vec::new(),
+        }
+    }
+}

@@ -1,0 +1,151 @@
+//! What an assistant can read without calling a tool: the block that goes into prompts, the portraits,
+//! and a prompt with the context for a message.
+
+use lukasa_core::Permission;
+use lukasa_engine::Engine;
+use lukasa_engine::context::{Ask, Context};
+use lukasa_engine::facts::Point;
+use rmcp::ErrorData;
+use rmcp::model::{
+    CacheScope, GetPromptRequestParams, GetPromptResult, ListPromptsResult,
+    ListResourceTemplatesResult, ListResourcesResult, Prompt, PromptArgument, PromptMessage,
+    ReadResourceResult, Resource, ResourceContents, ResourceTemplate, Role,
+};
+use serde_json::{Value, json};
+
+use super::{Arriving, panel};
+use crate::clock;
+use crate::http::auth::forbidden;
+use crate::http::error::Problem;
+use crate::http::memory::target;
+use crate::http::wire::MemoryView;
+
+const BLOCK: &str = "lukasa://block";
+const PROFILE: &str = "lukasa://profile";
+const PORTRAITS: &str = "lukasa://portraits/";
+const MEMORIES: &str = "lukasa://memories/";
+const MARKDOWN: &str = "text/markdown";
+/// What was read may change with the next word that is said.
+const FRESH_MS: u64 = 0;
+
+/// A refusal as the protocol tells it. What is not there reads like what is somebody else's.
+fn refused(problem: &Problem) -> ErrorData {
+    let message = format!("{}. {}", problem.title, problem.detail);
+    let data = Some(json!({ "code": problem.code }));
+    match problem.code.as_str() {
+        code if code.ends_with("_not_found") => ErrorData::resource_not_found(message, data),
+        "internal" | "unavailable" => ErrorData::internal_error(message, data),
+        _ => ErrorData::invalid_request(message, data),
+    }
+}
+
+fn of(error: lukasa_engine::Error) -> ErrorData {
+    refused(&Problem::from(error))
+}
+
+fn reader(arriving: &Arriving) -> Result<(), ErrorData> {
+    match arriving.admitted.may(Permission::Read) {
+        true => Ok(()),
+        false => Err(refused(&forbidden(Permission::Read))),
+    }
+}
+
+pub async fn list(engine: &Engine, arriving: &Arriving) -> Result<ListResourcesResult, ErrorData> {
+    reader(arriving)?;
+    let page = |uri: String, name: &str, about: &str| {
+        Resource::new(uri, name).with_description(about).with_mime_type(MARKDOWN)
+    };
+    let mut all = vec![
+        page(BLOCK.into(), "block", "What every prompt should say about the user"),
+        page(PROFILE.into(), "profile", "Who the user is, every sentence with its sources"),
+    ];
+    let portraits = engine.portraits(&arriving.caller, clock::now()).await.map_err(of)?;
+    for portrait in portraits {
+        let (name, title) = (portrait.portrait.name.to_string(), portrait.portrait.name.title());
+        all.push(page(format!("{PORTRAITS}{name}"), &name, &title));
+    }
+    all.extend(panel::listed());
+    Ok(ListResourcesResult::with_all_items(all)
+        .with_ttl_ms(FRESH_MS)
+        .with_cache_scope(CacheScope::Private))
+}
+
+pub fn templates() -> ListResourceTemplatesResult {
+    let template = |uri: String, name: &str, about: &str| {
+        ResourceTemplate::new(uri, name).with_description(about).with_mime_type(MARKDOWN)
+    };
+    ListResourceTemplatesResult::with_all_items(vec![
+        template(format!("{PORTRAITS}{{name}}"), "portrait", "A portrait by its name"),
+        template(format!("{MEMORIES}{{id}}"), "memory", "One memory in full"),
+    ])
+}
+
+pub async fn read(
+    engine: &Engine,
+    arriving: &Arriving,
+    uri: &str,
+) -> Result<ReadResourceResult, ErrorData> {
+    reader(arriving)?;
+    if uri == panel::URI {
+        let page = panel::read().ok_or_else(|| refused(&Problem::of("not_found")))?;
+        return Ok(ReadResourceResult::new(vec![page]).with_cache_scope(CacheScope::Public));
+    }
+    let (caller, now) = (&arriving.caller, clock::now());
+    let portrait = match uri {
+        PROFILE => Some("profile"),
+        _ => uri.strip_prefix(PORTRAITS),
+    };
+    let text = if uri == BLOCK {
+        context(engine, arriving, "").await?.baseline.content
+    } else if let Some(name) = portrait {
+        engine.portrait(caller, name, now).await.map_err(of)?.portrait.markdown()
+    } else if let Some(id) = uri.strip_prefix(MEMORIES) {
+        let memory = engine.get(caller, &target(id), Point::default(), now).await.map_err(of)?;
+        let view = MemoryView::from(&memory);
+        view.detail.map_or(view.content.clone(), |detail| format!("{}\n\n{detail}", view.content))
+    } else {
+        return Err(refused(&Problem::of("not_found")));
+    };
+    let contents = ResourceContents::text(text, uri).with_mime_type(MARKDOWN);
+    Ok(ReadResourceResult::new(vec![contents])
+        .with_ttl_ms(FRESH_MS)
+        .with_cache_scope(CacheScope::Private))
+}
+
+/// The context for a message. Without one it is the block alone.
+async fn context(engine: &Engine, arriving: &Arriving, about: &str) -> Result<Context, ErrorData> {
+    let mut ask = Ask::about(about);
+    if about.is_empty() {
+        (ask.memories, ask.turns) = (Some(0), Some(0));
+    }
+    engine.retrieve(&arriving.caller, &ask, clock::moment()).await.map_err(of)
+}
+
+pub fn prompts() -> ListPromptsResult {
+    let message = PromptArgument::new("message")
+        .with_description("What the user is about to ask; without it, what always holds")
+        .with_required(false);
+    let prompt =
+        Prompt::new("context", Some("What Lukasa knows that bears on this"), Some(vec![message]));
+    ListPromptsResult::with_all_items(vec![prompt.with_title("What Lukasa knows")])
+}
+
+pub async fn prompt(
+    engine: &Engine,
+    arriving: &Arriving,
+    params: &GetPromptRequestParams,
+) -> Result<GetPromptResult, ErrorData> {
+    reader(arriving)?;
+    if params.name != "context" {
+        return Err(ErrorData::invalid_params("the one prompt is `context`", None));
+    }
+    let asked = params.arguments.as_ref().and_then(|given| given.get("message"));
+    let message = asked.and_then(Value::as_str).unwrap_or_default();
+    if message.chars().count() > crate::http::search::QUERY_CHARS {
+        return Err(ErrorData::invalid_params("`message` has at most 20000 characters", None));
+    }
+    let context = context(engine, arriving, message).await?;
+    let text = format!("{}{}", context.baseline.content, context.dynamic.content);
+    let text = if text.is_empty() { "Nothing is known about the user yet.".into() } else { text };
+    Ok(GetPromptResult::new(vec![PromptMessage::new_text(Role::User, text)]))
+}

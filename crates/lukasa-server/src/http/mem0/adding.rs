@@ -1,0 +1,139 @@
+//! Adding: what was said is learned from, or kept as it stands.
+
+use axum::Json;
+use axum::extract::State;
+use axum::http::HeaderMap;
+use lukasa_core::limits::TURNS_AT_ONCE;
+use lukasa_core::{Caller, NewTurn, Role};
+use lukasa_engine::facts::NewMemory;
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+
+use super::super::App;
+use super::super::auth::WriteCredential;
+use super::super::error::Problem;
+use super::super::request::Sent;
+use super::{Parties, about, filtered, malformed, shape};
+
+/// The session that takes up what is added without a run of its own.
+const SESSION: &str = "mem0";
+
+/// What `add` takes. What Lukasa has no use for is passed over.
+#[derive(Debug, Deserialize)]
+pub(super) struct Add {
+    #[serde(default)]
+    messages: Value,
+    #[serde(flatten)]
+    parties: Parties,
+    #[serde(default)]
+    filters: Value,
+    metadata: Option<Map<String, Value>>,
+    infer: Option<bool>,
+    timestamp: Option<Value>,
+    expiration_date: Option<String>,
+}
+
+impl Add {
+    /// Who said what, without what says nothing.
+    fn messages(&self) -> Result<Vec<(String, String)>, Problem> {
+        let one = |message: &Value| match message {
+            Value::String(text) => ("user".to_owned(), text.clone()),
+            message => {
+                let role = message["role"].as_str().unwrap_or("user").to_owned();
+                (role, shape::words(&message["content"]))
+            }
+        };
+        let all: Vec<_> = match &self.messages {
+            Value::Array(messages) => messages.iter().map(one).collect(),
+            Value::Null => Vec::new(),
+            message => vec![one(message)],
+        };
+        let all: Vec<_> = all.into_iter().filter(|(_, text)| !text.trim().is_empty()).collect();
+        if all.is_empty() { Err(malformed("`messages` says nothing")) } else { Ok(all) }
+    }
+
+    /// What is kept with each memory.
+    fn kept(&self) -> Map<String, Value> {
+        let ids = self.parties.each().into_iter();
+        let ids = ids.filter_map(|(name, id)| Some((name.to_owned(), id.clone()?.into())));
+        let metadata = self.metadata.clone().map(|data| ("metadata".to_owned(), data.into()));
+        ids.chain(metadata).collect()
+    }
+}
+
+/// Adds what was said. With a chat model it is learned from, behind the answer; without one, or with
+/// `infer: false`, each message of the person is a memory as it stands.
+pub(super) async fn add(
+    State(app): State<App>,
+    WriteCredential(admitted): WriteCredential,
+    headers: HeaderMap,
+    mut sent: Sent<Add>,
+) -> Result<Json<Value>, Problem> {
+    let (_, user) = filtered(&sent.body.filters, &sent.body.parties)?;
+    sent.body.parties = std::mem::take(&mut sent.body.parties).or_in(&sent.body.filters);
+    // What another memory's client sends was written by an assistant.
+    let caller = about(&app, &admitted, &headers, user.as_deref()).await?;
+    let caller = caller.through_a_model();
+    let messages = sent.body.messages()?;
+    if sent.body.infer.unwrap_or(true) && app.engine().has_chat() {
+        return learn(&app, &caller, &sent, messages).await;
+    }
+    let refuse = |name: &str| malformed(&format!("`{name}` is not a time"));
+    let at = |value: &Value| shape::instant(value).ok_or_else(|| refuse("timestamp"));
+    let end = |day: &String| shape::end_of(day).ok_or_else(|| refuse("expiration_date"));
+    let valid_from = sent.body.timestamp.as_ref().map(at).transpose()?;
+    let valid_until = sent.body.expiration_date.as_ref().map(end).transpose()?;
+    let mut results = Vec::new();
+    for (number, (_, text)) in messages.iter().filter(|(role, _)| role == "user").enumerate() {
+        let mut request = sent.request(caller.clone());
+        if let Some(kept) = &mut request.idempotency {
+            // One request with one key saves several memories, each under a key of its own.
+            kept.key = format!("{}#{number}", kept.key);
+        }
+        let claim = shape::claim(text, sent.body.kept());
+        let new = NewMemory { claim, valid_from, valid_until, ..NewMemory::saying("") };
+        let engine = app.engine().clone();
+        let saved = app.detached(async move { engine.save(&request, new).await }).await?;
+        let event = if saved.operation.is_some() { "ADD" } else { "NONE" };
+        for memory in &saved.memories {
+            let mut shown = shape::memory(memory, &caller.user_name);
+            shown.insert("event".into(), event.into());
+            results.push(Value::Object(shown));
+        }
+    }
+    Ok(Json(json!({ "results": results })))
+}
+
+/// Appends the messages to a session and has it learned from.
+async fn learn(
+    app: &App,
+    caller: &Caller,
+    sent: &Sent<Add>,
+    messages: Vec<(String, String)>,
+) -> Result<Json<Value>, Problem> {
+    let session = sent.body.parties.run_id.clone().unwrap_or_else(|| SESSION.to_owned());
+    // Whoever speaks in a role that is not known is not taken for the person.
+    let turn = |(role, text): &(String, String)| {
+        NewTurn::saying(Role::parse(role).unwrap_or(Role::Tool), text)
+    };
+    for (number, some) in messages.chunks(TURNS_AT_ONCE).enumerate() {
+        let turns = some.iter().map(turn).collect();
+        let mut request = sent.request(caller.clone());
+        if let Some(kept) = &mut request.idempotency {
+            kept.key = format!("{}#{number}", kept.key);
+        }
+        let (engine, to) = (app.engine().clone(), session.clone());
+        let work = async move { engine.append_turns(&request, &to, turns).await };
+        app.detached(work).await?;
+    }
+    let (engine, of) = (app.engine().clone(), session.clone());
+    let mut request = sent.request(caller.clone());
+    request.idempotency = None;
+    app.detached(async move { engine.learn_now(&request, &of).await }).await?;
+    Ok(Json(json!({
+        "results": [],
+        "status": "PENDING",
+        "event_id": session,
+        "message": "What was said is being learned from; search or list it in a moment.",
+    })))
+}

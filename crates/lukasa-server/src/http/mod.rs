@@ -1,0 +1,352 @@
+//! HTTP: the route table, one line per operation, and what wraps every request.
+
+pub(crate) mod auth;
+pub(crate) mod body;
+pub(crate) mod console;
+mod context;
+mod domains;
+mod erasures;
+pub(crate) mod error;
+mod events;
+mod health;
+mod insights;
+mod keys;
+mod learning;
+pub(crate) mod limits;
+mod links;
+mod living;
+mod mcp;
+mod mem0;
+pub(crate) mod memory;
+mod moving;
+mod openapi;
+mod operations;
+mod policy;
+mod portraits;
+mod proposals;
+pub(crate) mod request;
+pub(crate) mod search;
+mod sessions;
+mod sign_in;
+mod sign_ins;
+mod sources;
+mod state;
+mod usage;
+mod users;
+mod vault;
+mod verbs;
+mod webhooks;
+pub(crate) mod wire;
+mod wrap;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::Router;
+use axum::extract::DefaultBodyLimit;
+use axum::middleware::{from_fn, from_fn_with_state};
+use lukasa_core::TenantId;
+use lukasa_engine::Engine;
+use lukasa_engine::access::ADMISSION_LEASE;
+use moka::sync::Cache;
+use tokio::sync::Semaphore;
+use tower_http::catch_panic::CatchPanicLayer;
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+
+pub use auth::Door;
+pub use console::Console;
+pub use error::{TABLE, render_error_docs};
+pub use limits::{LimitSettings, PeerAddress};
+pub use mcp::McpSettings;
+pub use openapi::document;
+pub use wire::event_name;
+pub use wrap::VERSION;
+
+use crate::gateway::{self, Gateway};
+use limits::Limits;
+
+/// The largest request body: a memory is a line with a bounded body.
+const BODY_BYTES: usize = 256 * 1024;
+/// The largest body of turns. One turn may be a pasted document, and a batch has a hundred turns.
+const TURNS_BYTES: usize = 4 * 1024 * 1024;
+/// The largest import: somebody's whole memory, packed.
+const IMPORT_BYTES: usize = 64 * 1024 * 1024;
+/// Database connections where nothing else is said.
+const DEFAULT_POOL_SIZE: usize = 16;
+/// For how long a credential that was admitted passes at the gateway while the database cannot be
+/// asked. It is given no memory then.
+const RECALLED_ADMISSION_TTL: Duration = Duration::from_mins(5);
+/// For how long a refused credential is refused without asking the database again.
+const REFUSED_TTL: Duration = Duration::from_secs(5);
+/// How often the last use of a credential is written down.
+const USE_INTERVAL: Duration = Duration::from_mins(1);
+/// For how long a yes to a question is remembered: longer than the question can be answered.
+const ANSWERED_TTL: Duration = Duration::from_mins(20);
+/// How many such writes may be under way.
+const USE_WRITES: usize = 4;
+
+/// What every handler needs.
+#[derive(Clone)]
+pub struct App(Arc<Inner>);
+
+struct Inner {
+    engine: Engine,
+    door: Door,
+    admissions: Cache<String, auth::Admission>,
+    /// The last admission of each credential, for when the database cannot be asked.
+    let_in: Cache<String, auth::Admission>,
+    /// Credentials that the database refused a moment ago.
+    refused: Cache<auth::RefusedCredential, ()>,
+    /// Credentials whose use was written down in the last minute.
+    noted_uses: Cache<String, ()>,
+    use_writes: Arc<Semaphore>,
+    /// Questions of tools that were answered with yes. Each counts once.
+    answered: Cache<String, ()>,
+    readiness: health::Readiness,
+    limits: Limits,
+    mcp: McpSettings,
+    console: Console,
+}
+
+impl App {
+    pub fn new(engine: Engine, door: Door) -> Self {
+        let cache = |ttl| Cache::builder().max_capacity(100_000).time_to_live(ttl);
+        Self(Arc::new(Inner {
+            engine,
+            door,
+            admissions: cache(ADMISSION_LEASE).build(),
+            let_in: cache(RECALLED_ADMISSION_TTL).build(),
+            refused: Cache::builder().max_capacity(100_000).time_to_live(REFUSED_TTL).build(),
+            noted_uses: Cache::builder().max_capacity(100_000).time_to_live(USE_INTERVAL).build(),
+            answered: Cache::builder().max_capacity(100_000).time_to_live(ANSWERED_TTL).build(),
+            use_writes: Arc::new(Semaphore::new(USE_WRITES)),
+            readiness: health::Readiness::default(),
+            limits: Limits::new(&LimitSettings::default(), DEFAULT_POOL_SIZE),
+            mcp: McpSettings::default(),
+            console: Console::default(),
+        }))
+    }
+
+    /// The same with these limits, for a server with so many database connections. To be called
+    /// before it is shared.
+    #[must_use]
+    pub fn with_limits(mut self, settings: &LimitSettings, pool_size: usize) -> Self {
+        if let Some(inner) = Arc::get_mut(&mut self.0) {
+            inner.limits = Limits::new(settings, pool_size);
+        }
+        self
+    }
+
+    fn answered(&self) -> &Cache<String, ()> {
+        &self.0.answered
+    }
+
+    pub(crate) fn limits(&self) -> &Limits {
+        &self.0.limits
+    }
+
+    /// From now on the server says that it is not ready, while it still answers.
+    pub fn start_draining(&self) {
+        self.0.limits.start_draining();
+    }
+
+    /// The same, with the door for assistants as these settings say. To be said before it is shared.
+    #[must_use]
+    pub fn with_mcp(mut self, settings: McpSettings) -> Self {
+        if let Some(inner) = Arc::get_mut(&mut self.0) {
+            inner.mcp = settings;
+        }
+        self
+    }
+
+    /// The same, with the console from another place. To be said before it is shared.
+    #[must_use]
+    pub fn with_console(mut self, console: Console) -> Self {
+        if let Some(inner) = Arc::get_mut(&mut self.0) {
+            inner.console = console;
+        }
+        self
+    }
+
+    fn console(&self) -> &Console {
+        &self.0.console
+    }
+
+    fn mcp(&self) -> &McpSettings {
+        &self.0.mcp
+    }
+
+    fn is_local_door(&self) -> bool {
+        self.0.door == Door::Local
+    }
+
+    pub(crate) fn engine(&self) -> &Engine {
+        &self.0.engine
+    }
+
+    /// Runs a write to its end even if the client goes away in the middle: a request that is
+    /// dropped half-way must be either done or not done, and its client can ask which.
+    async fn detached<T, F>(&self, work: F) -> Result<T, error::Problem>
+    where
+        T: Send + 'static,
+        F: Future<Output = lukasa_engine::Result<T>> + Send + 'static,
+    {
+        // The work keeps the request's slots also after the client has gone.
+        let request = limits::CurrentRequest::get();
+        let work = async move {
+            let _request = request;
+            work.await
+        };
+        match tokio::spawn(work).await {
+            Ok(result) => result.map_err(Into::into),
+            Err(_) => Err(error::Problem::of("internal")),
+        }
+    }
+}
+
+/// The tenant of a server that runs without authentication, for one person on one machine.
+pub const LOCAL_TENANT: &str = "local";
+/// Whose memory it is there, unless the request says.
+pub const LOCAL_USER: &str = "me";
+
+pub fn local_tenant() -> TenantId {
+    TenantId::named(LOCAL_TENANT)
+}
+
+fn api() -> OpenApiRouter<App> {
+    OpenApiRouter::new()
+        .routes(routes!(memory::list_memories, memory::save_memory))
+        .routes(routes!(search::search_memories))
+        .routes(routes!(context::retrieve_context))
+        .routes(routes!(usage::list_usage, usage::report_usage))
+        .routes(routes!(usage::get_stats))
+        .routes(routes!(insights::get_insights))
+        .routes(routes!(proposals::propose_memory))
+        .routes(routes!(proposals::list_proposals))
+        .routes(routes!(learning::list_contradictions))
+        .routes(routes!(learning::resolve_contradiction))
+        .routes(routes!(verbs::purge_trash))
+        .routes(routes!(memory::get_memory, memory::update_memory, verbs::delete_memory))
+        .routes(routes!(memory::get_memory_history))
+        .routes(routes!(proposals::confirm_memory))
+        .routes(routes!(verbs::forget_memory))
+        .routes(routes!(verbs::restore_memory))
+        .routes(routes!(verbs::erase_memory))
+        .routes(routes!(erasures::preview_erasure))
+        .routes(routes!(erasures::list_erasures))
+        .routes(routes!(erasures::get_receipt_key))
+        .routes(routes!(links::list_links, links::link_memories))
+        .routes(routes!(links::unlink_memories))
+        .routes(routes!(operations::list_operations))
+        .routes(routes!(operations::get_operation))
+        .routes(routes!(operations::undo_operation))
+        .routes(routes!(events::stream_events))
+        .routes(routes!(sessions::list_sessions, sessions::open_session))
+        .routes(routes!(sessions::life::search_sessions))
+        .routes(routes!(
+            sessions::get_session,
+            sessions::life::edit_session,
+            sessions::life::delete_session
+        ))
+        .merge(turns())
+        .routes(routes!(sessions::life::close_session))
+        .routes(routes!(sessions::life::learn_session))
+        .routes(routes!(sessions::life::restore_session))
+        .routes(routes!(sessions::life::get_window))
+        .routes(routes!(sessions::life::get_why))
+        .routes(routes!(sessions::life::beacon))
+        .routes(routes!(learning::list_episodes))
+        .routes(routes!(sources::list_dependents))
+        .routes(routes!(sources::delete_turn))
+        .routes(routes!(sources::erase_turn))
+        .routes(routes!(sources::erase_session))
+        .routes(routes!(sources::delete_episode))
+        .routes(routes!(learning::list_passes))
+        .routes(routes!(learning::list_jobs))
+        .routes(routes!(learning::retry_job))
+        .routes(routes!(learning::list_model_calls))
+        .routes(routes!(living::consolidate))
+        .routes(routes!(living::get_review))
+        .routes(routes!(portraits::list_portraits, portraits::phrase_portraits))
+        .routes(routes!(portraits::get_portrait))
+        .routes(routes!(living::list_clusters))
+        .routes(routes!(state::get_state))
+        .routes(routes!(moving::export))
+        .merge(imports())
+        .routes(routes!(moving::list_imports))
+        .routes(routes!(moving::undo_import))
+        .merge(vault())
+        .routes(routes!(vault::run_vault_command))
+        .routes(routes!(policy::get_policy, policy::put_policy))
+        .routes(routes!(policy::get_tenant_policy, policy::put_tenant_policy))
+        .routes(routes!(context::get_session_context))
+        .routes(routes!(context::get_retrieval))
+        .routes(routes!(context::detect_domains))
+        .routes(routes!(domains::list_domains))
+        .routes(routes!(domains::put_domain))
+        .routes(routes!(domains::open_domain, domains::shut_domain))
+        .routes(routes!(users::list_users, users::create_user))
+        .routes(routes!(users::get_user, users::delete_user))
+        .routes(routes!(erasures::preview_user_erasure))
+        .routes(routes!(erasures::list_user_erasures))
+        .routes(routes!(keys::list_keys, keys::create_key))
+        .routes(routes!(keys::revoke_key))
+        .routes(routes!(keys::mint_token))
+        .routes(routes!(sign_in::get_sign_in, sign_in::sign_in, sign_in::sign_out))
+        .routes(routes!(sign_in::make_sign_in_link))
+        .routes(routes!(sign_ins::list_sign_ins, sign_ins::end_sign_ins))
+        .routes(routes!(sign_ins::end_sign_in))
+        .routes(routes!(webhooks::list_webhooks, webhooks::create_webhook))
+        .routes(routes!(webhooks::edit_webhook, webhooks::delete_webhook))
+        .routes(routes!(webhooks::test_webhook))
+        .routes(routes!(webhooks::list_deliveries))
+        .routes(routes!(webhooks::replay_webhook))
+        .routes(routes!(health::healthz))
+        .routes(routes!(health::readyz))
+}
+
+fn turns() -> OpenApiRouter<App> {
+    OpenApiRouter::new()
+        .routes(routes!(sessions::list_turns, sessions::append_turns))
+        .layer(DefaultBodyLimit::max(TURNS_BYTES))
+}
+
+fn imports() -> OpenApiRouter<App> {
+    OpenApiRouter::new().routes(routes!(moving::import)).layer(DefaultBodyLimit::max(IMPORT_BYTES))
+}
+
+fn vault() -> OpenApiRouter<App> {
+    OpenApiRouter::new()
+        .routes(routes!(vault::get_vault, vault::sync_vault))
+        .routes(routes!(vault::plan_vault))
+        .layer(DefaultBodyLimit::max(vault::VAULT_BYTES))
+}
+
+/// The whole server, with no models behind its gateway.
+pub fn router(app: App) -> Router {
+    let gateway = Gateway::new(app.clone(), None);
+    router_with(app, gateway)
+}
+
+/// The whole server.
+pub fn router_with(app: App, gateway: Gateway) -> Router {
+    let (api, _) = api().split_for_parts();
+    let guard = from_fn_with_state(app.clone(), auth::guard_local);
+    let local = app.is_local_door();
+    let router = api
+        .route("/openapi.json", axum::routing::get(openapi::serve))
+        .merge(mcp::routes(&app))
+        .merge(gateway::routes(gateway))
+        .nest("/mem0", mem0::router())
+        .fallback(console::serve)
+        .method_not_allowed_fallback(error::no_method)
+        .layer(guard)
+        .layer(DefaultBodyLimit::max(BODY_BYTES))
+        .layer(CatchPanicLayer::custom(error::panicked))
+        .layer(from_fn_with_state(app.clone(), limits::guard_request))
+        .layer(from_fn(wrap::every_request))
+        .with_state(app);
+    // Where nobody shows anything to be let in, no other page is let in.
+    if local { router } else { router.layer(auth::other_pages()) }
+}

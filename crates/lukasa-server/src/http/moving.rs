@@ -1,0 +1,354 @@
+//! A whole memory on its way out and in.
+
+use std::io::{Cursor, Read as _};
+
+use axum::Json;
+use axum::body::{Body, Bytes};
+use axum::extract::{Request as HttpRequest, State};
+use axum::http::HeaderMap;
+use axum::http::header::{CONTENT_DISPOSITION, CONTENT_LENGTH, CONTENT_TYPE};
+use axum::response::{IntoResponse, Response};
+use futures_util::stream;
+use lukasa_core::import::{Counts, Format, Item};
+use lukasa_core::{ImportId, Timestamp};
+use lukasa_engine::moving::{
+    ArchiveTrust, Estimate, ITEMS_AT_ONCE, Import, Importing, Source, Taken, Undone,
+};
+use lukasa_engine::{Error, Request};
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+use utoipa::{IntoParams, ToSchema};
+
+use super::App;
+use super::auth::{Reader, Writer};
+use super::body::{MAX_LINES_VALUES, ReadBody};
+use super::error::Problem;
+use super::request::{Asked, Named, Sent};
+use super::verbs::Nothing;
+use crate::{archive, clock};
+
+/// How many bytes of a file are sent at a time.
+const PIECE: usize = 256 * 1024;
+
+/// Everything that is kept about the user, as one ZIP: JSON lines for programs, markdown for people, and
+/// a manifest with the SHA-256 of every file. `docs/moving.md` says what each field means.
+#[utoipa::path(get, path = "/api/export", tag = "moving", responses(
+    (status = 200, body = [u8], content_type = "application/zip"),
+    (status = "default", body = Problem, content_type = "application/problem+json")))]
+pub async fn export(State(app): State<App>, Reader(caller): Reader) -> Result<Response, Problem> {
+    let (engine, now) = (app.engine().clone(), clock::now());
+    let packed = archive::pack(&engine, &caller, now).await.map_err(unpacked)?;
+    let length = packed.metadata().map_err(|error| unpacked(error.into()))?.len();
+    let pieces = stream::try_unfold(packed, |mut file| async move {
+        let read = tokio::task::spawn_blocking(move || {
+            let mut piece = vec![0; PIECE];
+            let count = file.read(&mut piece)?;
+            piece.truncate(count);
+            Ok::<_, std::io::Error>((piece, file))
+        });
+        let (piece, file) = read.await.map_err(std::io::Error::other)??;
+        Ok::<_, std::io::Error>((!piece.is_empty()).then(|| (Bytes::from(piece), file)))
+    });
+    let name = format!("attachment; filename=\"lukasa-{}.zip\"", now.strftime("%Y-%m-%d"));
+    let headers = [
+        (CONTENT_TYPE, "application/zip".to_owned()),
+        (CONTENT_LENGTH, length.to_string()),
+        (CONTENT_DISPOSITION, name),
+    ];
+    Ok((headers, Body::from_stream(pieces)).into_response())
+}
+
+/// Why there is no export: what the engine says, or that there was no room to pack it.
+fn unpacked(error: anyhow::Error) -> Problem {
+    match error.downcast::<Error>() {
+        Ok(error) => error.into(),
+        Err(error) => {
+            tracing::error!(%error, "an export could not be packed");
+            Problem::of("internal")
+        }
+    }
+}
+
+/// What is brought, and from where.
+#[derive(Debug, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub struct Bringing {
+    /// Which program it is from: `mem0`, `mcp`, `chatgpt`, `claude`, `basic-memory` or `jsonl`. A ZIP is
+    /// always an export of Lukasa.
+    format: Option<String>,
+    /// A digest of the whole source, or any other name for it that stays the same. Every request with
+    /// the same one belongs to the same import.
+    source: Option<String>,
+    /// What its person calls it, such as the name of the file.
+    name: Option<String>,
+    /// Only say what would become of it.
+    #[serde(default)]
+    dry_run: bool,
+    /// Trust an export that this server did not sign for this user: keep its origins, consents, policy
+    /// and log. Counts only from a person; from a key it changes nothing.
+    #[serde(default)]
+    trust: bool,
+}
+
+impl Bringing {
+    fn source(&self, format: Format, bytes: &[u8]) -> Result<Source, Problem> {
+        let digest = self.source.clone().unwrap_or_else(|| archive::hex(&Sha256::digest(bytes)));
+        let name = self.name.clone().unwrap_or_default();
+        let fits = |text: &str| text.chars().count() <= 255 && !text.chars().any(char::is_control);
+        if fits(&digest) && fits(&name) {
+            return Ok(Source { format, digest, name });
+        }
+        Err(Problem::of("malformed_query").because("`source` and `name` have up to 255 characters"))
+    }
+
+    fn format(&self) -> Result<Format, Problem> {
+        let named = self.format.as_deref().unwrap_or("jsonl");
+        let known = Format::parse(named).filter(|format| *format != Format::Lukasa);
+        known.ok_or_else(|| Problem::of("malformed_query").because("`format` is not one we know"))
+    }
+}
+
+/// How many of each.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct CountsView {
+    /// New memories.
+    memories: usize,
+    /// Memories that wait for their person's yes.
+    proposals: usize,
+    /// What was here already, or was here once and has been put away.
+    known: usize,
+    links: usize,
+    episodes: usize,
+    chats: usize,
+    turns: usize,
+    /// Left out because they look like a secret.
+    secrets: usize,
+    /// Left out for another reason.
+    left_out: usize,
+}
+
+impl From<Counts> for CountsView {
+    fn from(counts: Counts) -> Self {
+        let Counts { memories, proposals, known, links, episodes, chats, turns, secrets, left_out } =
+            counts;
+        Self { memories, proposals, known, links, episodes, chats, turns, secrets, left_out }
+    }
+}
+
+/// What learning from the chats will ask of a chat model; zeroes where none is set up.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct EstimateView {
+    calls: u64,
+    input_tokens: u64,
+    output_tokens: u64,
+    /// In millionths of the currency that the prices are in.
+    cost_micros: u64,
+    seconds: u64,
+}
+
+impl From<Estimate> for EstimateView {
+    fn from(estimate: Estimate) -> Self {
+        let Estimate { calls, input_tokens, output_tokens, cost_micros, seconds } = estimate;
+        Self { calls, input_tokens, output_tokens, cost_micros, seconds }
+    }
+}
+
+/// How far an export is trusted. One that is not comes in with the origin `import`, without consents or
+/// confirmations, and its rules, orders and sensitive things wait for a yes.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct ArchiveTrustView {
+    /// Whether this server signed it for this user, and it has not been changed since.
+    signed_here: bool,
+    /// Whether it is taken in as it stands.
+    trusted: bool,
+}
+
+impl From<ArchiveTrust> for ArchiveTrustView {
+    fn from(ArchiveTrust { signed_here, trusted }: ArchiveTrust) -> Self {
+        Self { signed_here, trusted }
+    }
+}
+
+/// What was taken in, or would be.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct TakenView {
+    import_id: String,
+    /// What it wrote, in order.
+    operation_ids: Vec<String>,
+    counts: CountsView,
+    estimate: EstimateView,
+    /// Null for what is no export of Lukasa.
+    archive: Option<ArchiveTrustView>,
+}
+
+impl From<Taken> for TakenView {
+    fn from(taken: Taken) -> Self {
+        Self {
+            import_id: taken.import.to_string(),
+            operation_ids: taken.operations.iter().map(ToString::to_string).collect(),
+            counts: taken.counts.into(),
+            estimate: taken.estimate.into(),
+            archive: taken.archive.map(ArchiveTrustView::from),
+        }
+    }
+}
+
+/// Take memories and chats in: an export of Lukasa as a ZIP, or up to 500 items of another program as JSON
+/// lines. Nothing comes in twice, and nothing comes back that was put away since.
+#[utoipa::path(post, path = "/api/import", tag = "moving", params(Bringing),
+    request_body(content = String, content_type = "application/jsonl",
+        description = "Items, one on each line, as docs/moving.md has them; or a ZIP as application/zip"),
+    responses(
+    (status = 200, body = TakenView),
+    (status = "default", body = Problem, content_type = "application/problem+json")))]
+pub async fn import(
+    State(app): State<App>,
+    Writer(caller): Writer,
+    Asked(bringing): Asked<Bringing>,
+    request: HttpRequest,
+) -> Result<Json<TakenView>, Problem> {
+    let headers = request.headers().clone();
+    let budget = &app.limits().bodies;
+    let mut read = ReadBody::read(budget, request).await?;
+    let bytes = read.bytes.clone();
+    let (engine, request) = (app.engine().clone(), Request::new(caller, clock::moment()));
+    let dry = bringing.dry_run;
+    let taken = match sort(&headers)? {
+        Sort::Archive => {
+            let source = bringing.source(Format::Lukasa, &bytes)?;
+            let limit = app.limits().import_unpacked_bytes;
+            let opened =
+                blocking(move || archive::Opened::check(Cursor::new(bytes), limit)).await?;
+            // The text of the files, and about as much again once it is parsed.
+            let unpacked_bytes = usize::try_from(opened.unpacked_bytes()).unwrap_or(usize::MAX);
+            read.reserve(budget, unpacked_bytes.saturating_mul(2)).await?;
+            let unpacked = blocking(move || opened.unpack()).await?;
+            let how = Importing { dry_run: dry, trust: bringing.trust };
+            let work = async move { engine.import_archive(&request, &source, unpacked, how).await };
+            app.detached(work).await?
+        }
+        Sort::Items => {
+            let source = bringing.source(bringing.format()?, &bytes)?;
+            read.check_json(budget, MAX_LINES_VALUES).await?;
+            let parse = move || {
+                let items = serde_json::Deserializer::from_slice(&bytes).into_iter::<Item>();
+                // One more than may be sent is enough to be refused.
+                items.take(ITEMS_AT_ONCE + 1).collect::<Result<Vec<Item>, _>>()
+            };
+            let items = tokio::task::spawn_blocking(parse).await;
+            let items = items.map_err(|_| Problem::of("internal"))?;
+            let items =
+                items.map_err(|error| Problem::of("malformed_body").because(&error.to_string()))?;
+            let work = async move { engine.import_items(&request, &source, &items, dry).await };
+            app.detached(work).await?
+        }
+    };
+    Ok(Json(taken.into()))
+}
+
+/// Opens or unpacks an archive away from the async threads.
+async fn blocking<T: Send + 'static>(
+    work: impl FnOnce() -> anyhow::Result<T> + Send + 'static,
+) -> Result<T, Problem> {
+    let done = tokio::task::spawn_blocking(work).await.map_err(|_| Problem::of("internal"))?;
+    done.map_err(|error| Problem::of("malformed_archive").because(&format!("{error:#}")))
+}
+
+enum Sort {
+    Archive,
+    Items,
+}
+
+fn sort(headers: &HeaderMap) -> Result<Sort, Problem> {
+    let kind = headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or("");
+    match kind.split(';').next().map_or("", str::trim) {
+        "application/zip" => Ok(Sort::Archive),
+        "application/jsonl" | "application/x-ndjson" | "application/json" => Ok(Sort::Items),
+        _ => Err(Problem::of("unsupported_media_type")),
+    }
+}
+
+/// An import that was made.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct ImportView {
+    id: String,
+    #[schema(example = "mem0")]
+    format: String,
+    name: String,
+    started_at: Timestamp,
+    last_at: Timestamp,
+    operation_ids: Vec<String>,
+    counts: CountsView,
+    /// When it was taken back, if it was.
+    undone_at: Option<Timestamp>,
+}
+
+impl From<Import> for ImportView {
+    fn from(import: Import) -> Self {
+        Self {
+            id: import.id.to_string(),
+            format: import.format,
+            name: import.name,
+            started_at: import.started_at,
+            last_at: import.last_at,
+            operation_ids: import.operations.iter().map(ToString::to_string).collect(),
+            counts: import.counts.into(),
+            undone_at: import.undone_at,
+        }
+    }
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+pub struct Imports {
+    data: Vec<ImportView>,
+}
+
+/// The latest imports, the newest first.
+#[utoipa::path(get, path = "/api/imports", tag = "moving", responses(
+    (status = 200, body = Imports),
+    (status = "default", body = Problem, content_type = "application/problem+json")))]
+pub async fn list_imports(
+    State(app): State<App>,
+    Reader(caller): Reader,
+) -> Result<Json<Imports>, Problem> {
+    let imports = app.engine().imports(&caller, clock::now()).await?;
+    Ok(Json(Imports { data: imports.into_iter().map(ImportView::from).collect() }))
+}
+
+/// What was taken back.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct UndoneView {
+    import_id: String,
+    /// How many of its operations were undone now.
+    operations: usize,
+    /// How many chats went into the trash.
+    chats: usize,
+    /// How many memories stay, because they were changed, confirmed or put away since.
+    kept: usize,
+}
+
+impl From<Undone> for UndoneView {
+    fn from(undone: Undone) -> Self {
+        let Undone { import, operations, chats, kept } = undone;
+        Self { import_id: import.id.to_string(), operations, chats, kept }
+    }
+}
+
+/// Take an import back: its memories are undone, its chats go into the trash. What was changed since
+/// stays as it is.
+#[utoipa::path(post, path = "/api/imports/{id}/undo", tag = "moving", params(
+    ("id" = String, Path, description = "The import")), responses(
+    (status = 200, body = UndoneView),
+    (status = "default", body = Problem, content_type = "application/problem+json")))]
+pub async fn undo_import(
+    State(app): State<App>,
+    Writer(caller): Writer,
+    Named(id): Named<String>,
+    _sent: Sent<Nothing>,
+) -> Result<Json<UndoneView>, Problem> {
+    let id: ImportId = id.parse().map_err(|_| Problem::of("import_not_found"))?;
+    let (engine, request) = (app.engine().clone(), Request::new(caller, clock::moment()));
+    let work = async move { engine.undo_import(&request, id).await };
+    Ok(Json(app.detached(work).await?.into()))
+}

@@ -1,0 +1,104 @@
+//! The OpenAPI document: generated from the handlers, committed as `openapi.json`, and served.
+
+use axum::Json;
+use utoipa::openapi::path::{HttpMethod, Operation, ParameterBuilder, ParameterIn};
+use utoipa::openapi::schema::{ObjectBuilder, Type};
+use utoipa::openapi::security::{Http, HttpAuthScheme, SecurityScheme};
+use utoipa::openapi::{
+    Components, ContactBuilder, InfoBuilder, License, OpenApi, Required, SecurityRequirement,
+};
+
+use super::VERSION;
+
+const ABOUT: &str = "\
+Long-term memory for AI assistants that its user can read, correct, undo and erase.
+
+Every request about memories is about one user: the one a credential is bound to, or the one that \
+`X-Lukasa-User` names. Every write can carry an `Idempotency-Key`, and then happens once however \
+often it is sent. Every write answers with an operation that can be undone as a whole. Errors are \
+`application/problem+json` with a stable `code`. Times are UTC.";
+
+/// The whole document.
+pub fn document() -> OpenApi {
+    let (_, mut api) = super::api().split_for_parts();
+    let mut license = License::new("Apache-2.0");
+    license.identifier = Some("Apache-2.0".into());
+    api.info = InfoBuilder::new()
+        .title("Lukasa")
+        .version(VERSION)
+        .description(Some(ABOUT))
+        .contact(Some(ContactBuilder::new().name(Some("Lukasa")).build()))
+        .license(Some(license))
+        .build();
+    let bearer = SecurityScheme::Http(Http::new(HttpAuthScheme::Bearer));
+    let components = api.components.get_or_insert_with(Components::new);
+    components.add_security_scheme("bearer", bearer);
+    for (path, item) in &mut api.paths.paths {
+        let methods = [
+            (HttpMethod::Get, &mut item.get),
+            (HttpMethod::Put, &mut item.put),
+            (HttpMethod::Post, &mut item.post),
+            (HttpMethod::Patch, &mut item.patch),
+            (HttpMethod::Delete, &mut item.delete),
+        ];
+        for (method, operation) in methods {
+            if let Some(operation) = operation.as_mut().filter(|_| path.starts_with("/api/")) {
+                dress(path, &method, operation);
+            }
+        }
+    }
+    api
+}
+
+/// What operations have in common: the credential, and the headers they understand.
+fn dress(path: &str, method: &HttpMethod, operation: &mut Operation) {
+    let signing_in = path == "/api/sign-in" || path.starts_with("/api/sign-in/");
+    let signs = signing_in && *method != HttpMethod::Get;
+    // Who is out already may sign out once more.
+    if signs && *method == HttpMethod::Delete {
+        operation.security = Some(Vec::new());
+        return;
+    }
+    let no_scopes: [&str; 0] = [];
+    operation.security = Some(vec![SecurityRequirement::new("bearer", no_scopes)]);
+    let of_the_tenant =
+        ["/api/users", "/api/keys", "/api/tokens", "/api/tenant", "/api/webhooks", "/api/sign-ins"];
+    let about_one_user = !of_the_tenant.iter().any(|prefix| path.starts_with(prefix))
+        && path != "/api/domains/{name}"
+        && !signs;
+    let mut headers = Vec::new();
+    if about_one_user {
+        headers.push((
+            "X-Lukasa-User",
+            "Whose memory it is about, by your own id; needed with a key for the whole tenant.",
+        ));
+    }
+    let reads = ["/api/memory/search", "/api/memory/retrieve", "/api/vault/plan"].contains(&path);
+    let writes = *method != HttpMethod::Get && !reads;
+    // What is said once more in the same words does no harm there.
+    let repeatable = ["/api/domains", "/api/policy", "/api/beacon", "/api/import"];
+    if about_one_user && writes && !repeatable.iter().any(|prefix| path.starts_with(prefix)) {
+        headers.push(("Idempotency-Key", "The same key and request again give the same answer."));
+    }
+    let on_a_memory = path.starts_with("/api/memory/{id}") && !path.contains("/links");
+    if on_a_memory && *method != HttpMethod::Get {
+        headers.push(("If-Match", "The ETag last seen; another version in its place is a 412."));
+    }
+    let parameters = operation.parameters.get_or_insert_with(Vec::new);
+    for (name, description) in headers {
+        parameters.push(
+            ParameterBuilder::new()
+                .name(name)
+                .parameter_in(ParameterIn::Header)
+                .required(Required::False)
+                .description(Some(description))
+                .schema(Some(ObjectBuilder::new().schema_type(Type::String).build()))
+                .build()
+                .into(),
+        );
+    }
+}
+
+pub async fn serve() -> Json<OpenApi> {
+    Json(document())
+}

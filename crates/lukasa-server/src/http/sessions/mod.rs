@@ -1,0 +1,387 @@
+//! Sessions and their turns: open, append, list.
+
+pub mod life;
+
+use axum::Json;
+use axum::extract::State;
+use axum::http::StatusCode;
+use axum::response::{IntoResponse, Response};
+use jiff::Timestamp;
+use lukasa_core::{CallerKind, Keep, Mark, NewTurn, Role, Session, SessionState, Span, Turn};
+use lukasa_engine::sessions::{NewSession, Which};
+use serde::{Deserialize, Serialize};
+use utoipa::{IntoParams, ToSchema};
+
+use super::App;
+use super::auth::{Reader, Writer};
+use super::error::Problem;
+use super::request::{Asked, Named, Sent, page_size, parse_cursor, print_cursor};
+use super::wire::When;
+use crate::clock;
+
+/// A chat.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct SessionView {
+    #[schema(example = "chat-42")]
+    id: String,
+    title: Option<String>,
+    opened_at: Timestamp,
+    last_turn_at: Timestamp,
+    turns: i32,
+    /// `active`, `idle` (closed) or `archived`.
+    #[schema(example = "active")]
+    state: &'static str,
+    closed_at: Option<Timestamp>,
+    /// In the trash since; restorable for thirty days.
+    trashed_at: Option<Timestamp>,
+    /// The last turn that was learned from.
+    extracted_through: i32,
+    /// What was said so far, in short.
+    summary: Option<String>,
+    /// How much of it is kept once it was learned from: `full`, `excerpts` or `none`.
+    #[schema(example = "full")]
+    keep_turns: &'static str,
+    /// Nothing said here is kept.
+    incognito: bool,
+}
+
+impl From<&Session> for SessionView {
+    fn from(session: &Session) -> Self {
+        Self {
+            id: session.id.clone(),
+            title: session.title.clone(),
+            opened_at: session.opened_at,
+            last_turn_at: session.last_turn_at,
+            turns: session.turns,
+            state: session.state.as_str(),
+            closed_at: session.closed_at,
+            trashed_at: session.trashed_at,
+            extracted_through: session.extracted_through,
+            summary: session.summary.clone(),
+            keep_turns: session.keep.as_str(),
+            incognito: session.incognito,
+        }
+    }
+}
+
+/// A stretch of a message that its sender did not write.
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct SpanView {
+    /// The first character of it, counted from zero.
+    from: usize,
+    /// The first character after it.
+    to: usize,
+    /// `prefilled`, `pasted` or `quoted`. It counts as a document, whoever sent it.
+    #[serde(rename = "as")]
+    #[schema(example = "pasted")]
+    mark: String,
+}
+
+/// A message of a chat.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct TurnView {
+    #[schema(example = "trn_01hx3v9d0kf7rtm4q5wz8yb2ca")]
+    pub id: String,
+    pub session_id: String,
+    pub number: i32,
+    #[schema(example = "user")]
+    pub role: &'static str,
+    pub speaker: Option<String>,
+    pub content: String,
+    /// Where the words came from; set by the server.
+    #[schema(example = "user_turn")]
+    pub origin: &'static str,
+    pub said_at: Timestamp,
+    pub recorded_at: Timestamp,
+    /// What of it its sender did not write.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub spans: Vec<SpanView>,
+    /// The domain that the turn speaks of, if the user has not opened it. `content` is hidden then; the
+    /// user can see it with `show_hidden=true`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub hidden_domain: Option<String>,
+}
+
+impl TurnView {
+    /// The turn without its words, if it speaks of a domain that is not open.
+    fn masked(turn: &Turn, hidden: Option<String>) -> Self {
+        let view = Self::from(turn);
+        match hidden {
+            None => view,
+            Some(domain) => Self {
+                content: format!("[hidden: the domain {domain} is not open]"),
+                spans: Vec::new(),
+                hidden_domain: Some(domain),
+                ..view
+            },
+        }
+    }
+}
+
+impl From<&Turn> for TurnView {
+    fn from(turn: &Turn) -> Self {
+        Self {
+            id: turn.id.to_string(),
+            session_id: turn.session.clone(),
+            number: turn.number,
+            role: turn.role.as_str(),
+            speaker: turn.speaker.clone(),
+            content: turn.content.clone(),
+            origin: turn.origin.as_str(),
+            said_at: turn.said_at,
+            recorded_at: turn.recorded_at,
+            spans: turn.spans.iter().map(SpanView::from).collect(),
+            hidden_domain: None,
+        }
+    }
+}
+
+impl From<&Span> for SpanView {
+    fn from(span: &Span) -> Self {
+        Self { from: span.from, to: span.to, mark: span.mark.as_str().to_owned() }
+    }
+}
+
+/// A chat to open.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct OpenSession {
+    /// Your own name for it; one is drawn if absent.
+    #[schema(example = "chat-42")]
+    id: Option<String>,
+    title: Option<String>,
+    /// How much is kept once it was learned from: `full`, `excerpts` or `none`. The policy says if
+    /// absent.
+    keep_turns: Option<String>,
+    /// Keep nothing that is said: turns are acknowledged and dropped.
+    #[serde(default)]
+    incognito: bool,
+}
+
+/// Open a session.
+///
+/// Opening one that is there gives the one that is there. Appending opens it too.
+#[utoipa::path(post, path = "/api/sessions", tag = "sessions", request_body = OpenSession, responses(
+    (status = 200, body = SessionView),
+    (status = "default", body = Problem, content_type = "application/problem+json")))]
+pub async fn open_session(
+    State(app): State<App>,
+    Writer(caller): Writer,
+    sent: Sent<OpenSession>,
+) -> Result<Json<SessionView>, Problem> {
+    let (engine, request) = (app.engine().clone(), sent.request(caller));
+    let OpenSession { id, title, keep_turns, incognito } = sent.body;
+    let unknown = || malformed("`keep_turns` is one of full, excerpts and none");
+    let keep = keep_turns.map(|word| Keep::parse(&word).ok_or_else(unknown)).transpose()?;
+    let new = NewSession { id, title, keep, incognito };
+    let work = async move { engine.open_session(&request, new).await };
+    Ok(Json(SessionView::from(&app.detached(work).await?)))
+}
+
+#[derive(Debug, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub struct SessionsQuery {
+    /// Between 1 and 200; 50 if absent.
+    limit: Option<usize>,
+    /// `next_cursor` of the page before.
+    cursor: Option<String>,
+    /// Only those that are `active`, `idle` or `archived`.
+    state: Option<String>,
+    /// Those in the trash instead.
+    #[serde(default)]
+    trashed: bool,
+}
+
+/// A page of sessions, the one last spoken in first.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct SessionPage {
+    data: Vec<SessionView>,
+    next_cursor: Option<String>,
+}
+
+/// List sessions.
+#[utoipa::path(get, path = "/api/sessions", tag = "sessions", params(SessionsQuery), responses(
+    (status = 200, body = SessionPage),
+    (status = "default", body = Problem, content_type = "application/problem+json")))]
+pub async fn list_sessions(
+    State(app): State<App>,
+    Reader(caller): Reader,
+    Asked(query): Asked<SessionsQuery>,
+) -> Result<Json<SessionPage>, Problem> {
+    let before = query.cursor.as_deref().map(parse_cursor).transpose()?;
+    let limit = page_size(query.limit)?;
+    let unknown =
+        || Problem::of("malformed_query").because("`state` is one of active, idle and archived");
+    let state = query.state.map(|word| SessionState::parse(&word).ok_or_else(unknown));
+    let which = Which { trashed: query.trashed, state: state.transpose()? };
+    let page = app.engine().sessions(&caller, which, before, limit, clock::now());
+    let (sessions, next) = page.await?;
+    let data = sessions.iter().map(SessionView::from).collect();
+    Ok(Json(SessionPage { data, next_cursor: next.as_ref().map(print_cursor) }))
+}
+
+/// Get a session.
+#[utoipa::path(get, path = "/api/sessions/{session_id}", tag = "sessions", params(
+    ("session_id" = String, Path, description = "The session's name")), responses(
+    (status = 200, body = SessionView),
+    (status = "default", body = Problem, content_type = "application/problem+json")))]
+pub async fn get_session(
+    State(app): State<App>,
+    Reader(caller): Reader,
+    Named(id): Named<String>,
+) -> Result<Json<SessionView>, Problem> {
+    let session = app.engine().session(&caller, &id, clock::now()).await?;
+    Ok(Json(SessionView::from(&session)))
+}
+
+/// A message to append.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct AppendTurn {
+    /// `user`, `assistant`, `system` or `tool`. It decides how far the words are trusted.
+    #[schema(example = "user")]
+    role: String,
+    #[schema(example = "I moved to Lisbon in March.")]
+    content: String,
+    /// The name of whoever said it, where several people speak.
+    speaker: Option<String>,
+    /// When it was said; now if absent.
+    #[schema(value_type = Option<String>, format = DateTime)]
+    at: Option<When>,
+    /// Stretches of it that its sender did not write themselves. Mark what was pasted, quoted or
+    /// prefilled by a link: nothing is learned from it as the person's own words. An empty list says
+    /// that all of it was typed. If absent it is guessed: quoted lines, code and very long paragraphs
+    /// are then not taken for the person's own words.
+    spans: Option<Vec<SpanView>>,
+    /// Ids of the memories it relied on, as they were cited.
+    #[serde(default)]
+    used: Vec<String>,
+    /// The retrieval that gave them.
+    retrieval_id: Option<String>,
+}
+
+impl AppendTurn {
+    fn into_new(self) -> Result<NewTurn, Problem> {
+        let role = Role::parse(&self.role)
+            .ok_or_else(|| malformed("`role` is one of user, assistant, system and tool"))?;
+        let span = |span: SpanView| {
+            let mark = Mark::parse(&span.mark)
+                .ok_or_else(|| malformed("`as` is one of prefilled, pasted and quoted"))?;
+            Ok(Span { from: span.from, to: span.to, mark })
+        };
+        let used = self.used.iter().map(|id| id.parse());
+        let retrieval = self.retrieval_id.map(|id| id.parse()).transpose();
+        Ok(NewTurn {
+            role,
+            speaker: self.speaker,
+            content: self.content,
+            said_at: self.at.map(|at| at.0),
+            marked: self.spans.is_some(),
+            spans: self
+                .spans
+                .unwrap_or_default()
+                .into_iter()
+                .map(span)
+                .collect::<Result<_, Problem>>()?,
+            used: used.collect::<Result<_, _>>().map_err(|_| Problem::of("memory_not_found"))?,
+            retrieval: retrieval.map_err(|_| Problem::of("retrieval_not_found"))?,
+        })
+    }
+}
+
+pub(super) fn malformed(reason: &str) -> Problem {
+    Problem::of("malformed_body").because(reason)
+}
+
+/// Messages to append, in order: between 1 and 100.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct AppendTurns {
+    turns: Vec<AppendTurn>,
+}
+
+/// Where the appended messages stand.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct AppendedTurns {
+    session: SessionView,
+    /// The ids of the turns, in the order they were sent.
+    turn_ids: Vec<String>,
+    /// The number of the first of them.
+    first: i32,
+    /// Whether they were kept: what is said incognito is not.
+    kept: bool,
+}
+
+/// Append turns.
+///
+/// The session is opened if it is not there. Turns are never changed afterwards, and are found by
+/// recall as soon as this answers. With an `Idempotency-Key` they are appended once.
+#[utoipa::path(post, path = "/api/sessions/{session_id}/turns", tag = "sessions", params(
+    ("session_id" = String, Path, description = "The session's name")),
+    request_body = AppendTurns, responses(
+    (status = 201, body = AppendedTurns),
+    (status = "default", body = Problem, content_type = "application/problem+json")))]
+pub async fn append_turns(
+    State(app): State<App>,
+    Writer(caller): Writer,
+    Named(id): Named<String>,
+    sent: Sent<AppendTurns>,
+) -> Result<Response, Problem> {
+    let (engine, request) = (app.engine().clone(), sent.request(caller));
+    let turns: Vec<NewTurn> =
+        sent.body.turns.into_iter().map(AppendTurn::into_new).collect::<Result<_, Problem>>()?;
+    let work = async move { engine.append_turns(&request, &id, turns).await };
+    let appended = app.detached(work).await?;
+    let view = AppendedTurns {
+        session: SessionView::from(&appended.session),
+        turn_ids: appended.turns.iter().map(ToString::to_string).collect(),
+        first: appended.first,
+        kept: appended.kept,
+    };
+    Ok((StatusCode::CREATED, Json(view)).into_response())
+}
+
+/// A page of turns, in the order they were said.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct TurnPage {
+    data: Vec<TurnView>,
+    next_cursor: Option<String>,
+}
+
+#[derive(Debug, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub struct TurnQuery {
+    /// Between 1 and 200; 50 if absent.
+    limit: Option<usize>,
+    /// `next_cursor` of the page before.
+    cursor: Option<String>,
+    /// Also show what the user said about domains that are not open. Counts only from the user.
+    #[serde(default)]
+    show_hidden: bool,
+}
+
+/// List the turns of a session.
+#[utoipa::path(get, path = "/api/sessions/{session_id}/turns", tag = "sessions", params(
+    ("session_id" = String, Path, description = "The session's name"), TurnQuery), responses(
+    (status = 200, body = TurnPage),
+    (status = "default", body = Problem, content_type = "application/problem+json")))]
+pub async fn list_turns(
+    State(app): State<App>,
+    Reader(caller): Reader,
+    Named(id): Named<String>,
+    Asked(query): Asked<TurnQuery>,
+) -> Result<Json<TurnPage>, Problem> {
+    let after = query.cursor.as_deref().map(parse_cursor).transpose()?.unwrap_or(0);
+    let limit = page_size(query.limit)?;
+    let (turns, next) = app.engine().turns(&caller, &id, after, limit, clock::now()).await?;
+    let hidden = match query.show_hidden && caller.kind == CallerKind::Human {
+        true => vec![None; turns.len()],
+        false => app.engine().closed_domains_of(&caller, &turns, clock::now()).await?,
+    };
+    let data = turns.iter().zip(hidden).map(|(turn, domain)| TurnView::masked(turn, domain));
+    let data = data.collect();
+    Ok(Json(TurnPage { data, next_cursor: next.as_ref().map(print_cursor) }))
+}

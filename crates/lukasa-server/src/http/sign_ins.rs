@@ -1,0 +1,165 @@
+//! The live sign-ins of a tenant or of one person: browsers that are signed in, tokens that were
+//! minted, and links that were not used yet. They can be listed and ended.
+
+use axum::Json;
+use axum::extract::{FromRequestParts, State};
+use axum::http::request::Parts;
+use lukasa_core::{Permission, TenantId, Timestamp, UserId};
+use lukasa_engine::access::{KeyRecord, RecordKind};
+use serde::{Deserialize, Serialize};
+use utoipa::{IntoParams, ToSchema};
+
+use super::App;
+use super::auth::{forbidden, is_admin};
+use super::error::Problem;
+use super::keys::Revoked;
+use super::request::{Asked, Named, Sent};
+use super::verbs::Nothing;
+use crate::clock;
+
+/// May look after sign-ins: an administrator those of the whole tenant, a person their own.
+pub struct SignInOwner {
+    tenant: TenantId,
+    /// The one user whose sign-ins these are; absent for all of the tenant's.
+    user: Option<UserId>,
+    /// The credential that asks.
+    key_id: String,
+}
+
+impl FromRequestParts<App> for SignInOwner {
+    type Rejection = Problem;
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Problem> {
+        let admitted = app.admit(&parts.headers).await?;
+        let user = match &admitted.user {
+            _ if is_admin(&admitted) => None,
+            Some((user, _)) if admitted.human => Some(*user),
+            _ => return Err(forbidden(Permission::Admin)),
+        };
+        Ok(Self { tenant: admitted.tenant, user, key_id: admitted.key_id })
+    }
+}
+
+impl SignInOwner {
+    /// The user whose sign-ins are meant, by name where an administrator names one.
+    fn chosen(&self, name: Option<&str>) -> Result<Option<UserId>, Problem> {
+        let named = name.map(|name| UserId::named(self.tenant, name));
+        match (self.user, named) {
+            (Some(own), Some(named)) if own != named => Err(forbidden(Permission::Admin)),
+            (Some(own), _) => Ok(Some(own)),
+            (None, named) => Ok(named),
+        }
+    }
+}
+
+/// A sign-in, a token or a link, without its secret.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct SignInEntry {
+    id: String,
+    /// `sign_in` for a browser in the console, `token` for one that `POST /api/tokens` made, `link` for
+    /// a link that was not used yet.
+    #[schema(example = "sign_in")]
+    kind: &'static str,
+    user: String,
+    permissions: Vec<&'static str>,
+    /// The id of the credential that made it; null if the command line did.
+    made_by: Option<String>,
+    created_at: Timestamp,
+    expires_at: Option<Timestamp>,
+    last_used_at: Option<Timestamp>,
+    /// Whether it is the one that asks.
+    current: bool,
+}
+
+impl SignInEntry {
+    fn of(record: KeyRecord, key_id: &str) -> Self {
+        let kind = match record.kind {
+            RecordKind::Key => "key",
+            RecordKind::Token => "token",
+            RecordKind::Link => "link",
+            RecordKind::SignIn => "sign_in",
+        };
+        Self {
+            kind,
+            current: record.key_id == key_id,
+            id: record.key_id,
+            user: record.user.map(|(_, name)| name).unwrap_or_default(),
+            permissions: record.permissions.iter().map(|p| p.as_str()).collect(),
+            made_by: record.minted_by,
+            created_at: record.created_at,
+            expires_at: record.expires_at,
+            last_used_at: record.last_used_at,
+        }
+    }
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+pub struct SignIns {
+    data: Vec<SignInEntry>,
+}
+
+#[derive(Debug, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub struct SignInsQuery {
+    /// Only this user's. A person sees their own without it.
+    user: Option<String>,
+}
+
+/// The live sign-ins, tokens and links: an administrator sees the tenant's, a person their own. The
+/// latest 1,000.
+#[utoipa::path(get, path = "/api/sign-ins", tag = "sign-in", params(SignInsQuery), responses(
+    (status = 200, body = SignIns),
+    (status = "default", body = Problem, content_type = "application/problem+json")))]
+pub async fn list_sign_ins(
+    State(app): State<App>,
+    owner: SignInOwner,
+    Asked(query): Asked<SignInsQuery>,
+) -> Result<Json<SignIns>, Problem> {
+    let user = owner.chosen(query.user.as_deref())?;
+    let records = app.engine().sign_ins(owner.tenant, user, clock::now()).await?;
+    let data = records.into_iter().map(|record| SignInEntry::of(record, &owner.key_id)).collect();
+    Ok(Json(SignIns { data }))
+}
+
+/// End all sign-ins, tokens and links of one user, and what was made from them. A person ends their
+/// own, this one included; an administrator names the user.
+#[utoipa::path(delete, path = "/api/sign-ins", tag = "sign-in", params(SignInsQuery), responses(
+    (status = 200, body = Revoked),
+    (status = "default", body = Problem, content_type = "application/problem+json")))]
+pub async fn end_sign_ins(
+    State(app): State<App>,
+    owner: SignInOwner,
+    Asked(query): Asked<SignInsQuery>,
+    _sent: Sent<Nothing>,
+) -> Result<Json<Revoked>, Problem> {
+    let user = owner.chosen(query.user.as_deref())?;
+    let user = user.ok_or_else(|| Problem::of("user_required").because("Name it as `?user=`"))?;
+    end(&app, owner.tenant, Some(user), None).await
+}
+
+/// End one sign-in, token or link, and what was made from it.
+#[utoipa::path(delete, path = "/api/sign-ins/{id}", tag = "sign-in", params(
+    ("id" = String, Path, description = "Its id, as listed")), responses(
+    (status = 200, body = Revoked),
+    (status = "default", body = Problem, content_type = "application/problem+json")))]
+pub async fn end_sign_in(
+    State(app): State<App>,
+    owner: SignInOwner,
+    Named(id): Named<String>,
+    _sent: Sent<Nothing>,
+) -> Result<Json<Revoked>, Problem> {
+    end(&app, owner.tenant, owner.user, Some(id)).await
+}
+
+async fn end(
+    app: &App,
+    tenant: TenantId,
+    user: Option<UserId>,
+    id: Option<String>,
+) -> Result<Json<Revoked>, Problem> {
+    let engine = app.engine().clone();
+    let work = async move { engine.end_sign_ins(tenant, user, id.as_deref(), clock::now()).await };
+    let revoked = app.detached(work).await?;
+    app.forget_admissions(&revoked);
+    Ok(Json(Revoked { revoked }))
+}

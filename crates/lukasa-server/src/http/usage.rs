@@ -1,0 +1,177 @@
+//! The usage log: what went into prompts and what came of it; and counts over it all.
+
+use axum::Json;
+use axum::extract::State;
+use axum::http::StatusCode;
+use axum::response::{IntoResponse, Response};
+use jiff::Timestamp;
+use lukasa_core::FactId;
+use lukasa_engine::context::{NewUsage, UsageRecord, UsageStats};
+use serde::{Deserialize, Serialize};
+use utoipa::{IntoParams, ToSchema};
+
+use super::App;
+use super::auth::{Reader, Writer};
+use super::error::Problem;
+use super::request::{Asked, Sent, page_size, parse_cursor, print_cursor};
+use crate::clock;
+
+/// One use of a memory.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct UsageView {
+    memory_id: String,
+    session_id: Option<String>,
+    retrieval_id: Option<String>,
+    turn_id: Option<String>,
+    /// `retrieved`, `applied`, `cited`, `conflicted`, `overridden`, `confirmed` or `contradicted`.
+    #[serde(rename = "type")]
+    #[schema(example = "cited")]
+    kind: String,
+    influence: Option<String>,
+    at: Timestamp,
+}
+
+impl From<&UsageRecord> for UsageView {
+    fn from(usage: &UsageRecord) -> Self {
+        Self {
+            memory_id: usage.fact.to_string(),
+            session_id: usage.session.clone(),
+            retrieval_id: usage.retrieval.map(|id| id.to_string()),
+            turn_id: usage.turn.map(|id| id.to_string()),
+            kind: usage.kind.clone(),
+            influence: usage.influence.clone(),
+            at: usage.at,
+        }
+    }
+}
+
+/// A use to report.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ReportUsage {
+    memory_id: String,
+    /// `applied`, `cited`, `conflicted`, `overridden`, `confirmed`, `contradicted`, or `retrieved`.
+    #[serde(rename = "type")]
+    #[schema(example = "cited")]
+    kind: String,
+    session_id: Option<String>,
+    retrieval_id: Option<String>,
+    /// The turn that used it.
+    turn_id: Option<String>,
+    /// What it changed, in a few words.
+    influence: Option<String>,
+}
+
+/// Say what came of a memory.
+///
+/// That a memory was put into a prompt is noted by itself.
+#[utoipa::path(post, path = "/api/memory/usage", tag = "recall", request_body = ReportUsage, responses(
+    (status = 201, body = UsageView),
+    (status = "default", body = Problem, content_type = "application/problem+json")))]
+pub async fn report_usage(
+    State(app): State<App>,
+    Writer(caller): Writer,
+    sent: Sent<ReportUsage>,
+) -> Result<Response, Problem> {
+    let (engine, request) = (app.engine().clone(), sent.request(caller));
+    let ReportUsage { memory_id, kind, session_id, retrieval_id, turn_id, influence } = sent.body;
+    let retrieval = retrieval_id.map(|id| id.parse()).transpose();
+    let new = NewUsage {
+        fact: memory_id.parse().map_err(|_| Problem::of("memory_not_found"))?,
+        session: session_id,
+        retrieval: retrieval.map_err(|_| Problem::of("retrieval_not_found"))?,
+        turn: turn_id
+            .map(|id| id.parse())
+            .transpose()
+            .map_err(|_| Problem::of("turn_not_found"))?,
+        kind: kind.to_lowercase(),
+        influence,
+    };
+    let usage = app.detached(async move { engine.report_usage(&request, new).await }).await?;
+    Ok((StatusCode::CREATED, Json(UsageView::from(&usage))).into_response())
+}
+
+#[derive(Debug, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub struct UsageQuery {
+    /// Only uses of this memory.
+    memory_id: Option<String>,
+    /// Between 1 and 200; 50 if absent.
+    limit: Option<usize>,
+    /// `next_cursor` of the page before.
+    cursor: Option<String>,
+}
+
+/// Uses, newest first.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct UsagePage {
+    data: Vec<UsageView>,
+    next_cursor: Option<String>,
+}
+
+/// What was used, and when?
+///
+/// Kept for 90 days.
+#[utoipa::path(get, path = "/api/memory/usage", tag = "recall", params(UsageQuery), responses(
+    (status = 200, body = UsagePage),
+    (status = "default", body = Problem, content_type = "application/problem+json")))]
+pub async fn list_usage(
+    State(app): State<App>,
+    Reader(caller): Reader,
+    Asked(query): Asked<UsageQuery>,
+) -> Result<Json<UsagePage>, Problem> {
+    let fact: Option<FactId> = query
+        .memory_id
+        .map(|id| id.parse())
+        .transpose()
+        .map_err(|_| Problem::of("memory_not_found"))?;
+    let after = query.cursor.as_deref().map(parse_cursor).transpose()?;
+    let limit = page_size(query.limit)?;
+    let (used, next) = app.engine().usage(&caller, fact, after, limit, clock::now()).await?;
+    let data = used.iter().map(UsageView::from).collect();
+    Ok(Json(UsagePage { data, next_cursor: next.as_ref().map(print_cursor) }))
+}
+
+/// How much there is, and how much it is used.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct StatsView {
+    /// Active memories by category.
+    by_category: serde_json::Value,
+    /// Active memories by domain; those without one under the empty word.
+    by_domain: serde_json::Value,
+    sessions: i64,
+    turns: i64,
+    /// Retrievals in the last 90 days.
+    retrievals: i64,
+    /// Uses that applications reported in the last 90 days, by type.
+    usage: serde_json::Value,
+}
+
+impl From<&UsageStats> for StatsView {
+    fn from(stats: &UsageStats) -> Self {
+        let map = |counts: &[(String, i64)]| {
+            counts.iter().map(|(name, count)| (name.clone(), (*count).into())).collect()
+        };
+        Self {
+            by_category: serde_json::Value::Object(map(&stats.by_category)),
+            by_domain: serde_json::Value::Object(map(&stats.by_domain)),
+            sessions: stats.sessions,
+            turns: stats.turns,
+            retrievals: stats.retrievals,
+            usage: serde_json::Value::Object(map(&stats.by_type)),
+        }
+    }
+}
+
+/// Counts over a memory and its use.
+#[utoipa::path(get, path = "/api/memory/stats", tag = "recall", responses(
+    (status = 200, body = StatsView),
+    (status = "default", body = Problem, content_type = "application/problem+json")))]
+pub async fn get_stats(
+    State(app): State<App>,
+    Reader(caller): Reader,
+) -> Result<Json<StatsView>, Problem> {
+    let stats = app.engine().stats(&caller, clock::now()).await?;
+    Ok(Json(StatsView::from(&stats)))
+}

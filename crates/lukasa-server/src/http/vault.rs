@@ -1,0 +1,350 @@
+//! A memory as a folder of markdown files: given out, compared, taken in again; and the same files for
+//! an assistant's own memory tool.
+
+use axum::Json;
+use axum::extract::State;
+use lukasa_core::vault::{BASE, Conflict, File, Home, Plan, Problem as Trouble, Step};
+use lukasa_engine::vault::{Answered, Command, Synced};
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+use utoipa::ToSchema;
+
+use super::App;
+use super::auth::{Reader, Writer};
+use super::error::{FieldError, Problem};
+use super::request::Sent;
+use crate::clock;
+
+/// The largest body of files.
+pub const VAULT_BYTES: usize = 16 * 1024 * 1024;
+/// How many files are taken in at once.
+const FILES: usize = 2_000;
+/// The longest path of a file.
+const PATH_BYTES: usize = 200;
+
+/// One file of a vault.
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct VaultFile {
+    /// Where it stands in the vault's folder, with forward slashes.
+    #[schema(example = "profile.md")]
+    path: String,
+    #[schema(example = "# Profile\n\n- Prefers window seats\n")]
+    content: String,
+}
+
+fn file_views(files: Vec<File>) -> Vec<VaultFile> {
+    files.into_iter().map(|File { path, content }| VaultFile { path, content }).collect()
+}
+
+/// A memory as files.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct VaultView {
+    files: Vec<VaultFile>,
+    /// The digest of all paths and contents. The same memory gives the same files, to the byte.
+    sha256: String,
+}
+
+/// The files of a vault as they now are in its folder.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct VaultFiles {
+    /// Memories stand in `profile.md`, `procedures.md`, `active_context.md`, `proposals.md` and
+    /// `domains/{name}.md`; `.lukasa/base.jsonl` is what they were made from. Others are passed over.
+    files: Vec<VaultFile>,
+    /// For a sync: trust a base that this server did not sign for this user, and bring memories back
+    /// with the origins and consents it names. Counts only from a person.
+    #[serde(default)]
+    trust: bool,
+}
+
+impl VaultFiles {
+    /// The files, if their names are such as can stand in a vault.
+    fn checked(&self) -> Result<Vec<File>, Problem> {
+        let refuse = |pointer: String, detail: &str| {
+            let errors = vec![FieldError { pointer, detail: detail.to_owned() }];
+            Problem::of("invalid_request").fields(errors)
+        };
+        if self.files.len() > FILES {
+            return Err(refuse("/files".to_owned(), "at most 2000 files"));
+        }
+        for (at, file) in self.files.iter().enumerate() {
+            if !is_inside(&file.path) {
+                let pointer = format!("/files/{at}/path");
+                return Err(refuse(pointer, "a path inside the vault, with forward slashes"));
+            }
+        }
+        let known = |file: &&VaultFile| file.path == BASE || Home::at(&file.path).is_some();
+        let file =
+            |file: &VaultFile| File { path: file.path.clone(), content: file.content.clone() };
+        Ok(self.files.iter().filter(known).map(file).collect())
+    }
+}
+
+/// Whether a path stays in its folder, on whatever system it is used.
+fn is_inside(path: &str) -> bool {
+    let part = |part: &str| !part.is_empty() && part != "." && part != "..";
+    path.len() <= PATH_BYTES && !path.contains(['\\', ':', '\0']) && path.split('/').all(part)
+}
+
+/// Something that a sync does, or would do.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct VaultChange {
+    /// `save`, `change`, `forget`, `confirm`, `accept` or `reject`.
+    #[schema(example = "change")]
+    what: &'static str,
+    /// Null if the line is new.
+    memory_id: Option<String>,
+    #[schema(example = "profile.md")]
+    file: String,
+    /// Zero where the line is gone.
+    line: usize,
+    before: Option<String>,
+    after: Option<String>,
+}
+
+impl From<&Step> for VaultChange {
+    fn from(step: &Step) -> Self {
+        Self {
+            what: step.what.as_str(),
+            memory_id: step.fact.map(|fact| fact.to_string()),
+            file: step.file.clone(),
+            line: step.line,
+            before: step.before.clone(),
+            after: step.after.clone(),
+        }
+    }
+}
+
+/// A line that was edited in the files and here. It is left alone in both places.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct VaultConflict {
+    memory_id: String,
+    file: String,
+    line: usize,
+    /// What both were made from.
+    base: Option<String>,
+    /// What the file says; null if the line is gone.
+    theirs: Option<String>,
+    /// What is known here; null if it is gone.
+    ours: Option<String>,
+}
+
+impl From<&Conflict> for VaultConflict {
+    fn from(conflict: &Conflict) -> Self {
+        Self {
+            memory_id: conflict.fact.to_string(),
+            file: conflict.file.clone(),
+            line: conflict.line,
+            base: conflict.base.clone(),
+            theirs: conflict.theirs.clone(),
+            ours: conflict.ours.clone(),
+        }
+    }
+}
+
+/// A line that cannot be taken in. It stays as it is.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct VaultProblem {
+    file: String,
+    line: usize,
+    /// What is wrong, and what to do about it.
+    what: String,
+}
+
+impl From<&Trouble> for VaultProblem {
+    fn from(trouble: &Trouble) -> Self {
+        Self { file: trouble.file.clone(), line: trouble.line, what: trouble.what.clone() }
+    }
+}
+
+/// What a sync would do.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct VaultPlan {
+    changes: Vec<VaultChange>,
+    /// How many memories come back that are not known here and never were.
+    restores: usize,
+    conflicts: Vec<VaultConflict>,
+    problems: Vec<VaultProblem>,
+    /// Whether this server signed `.lukasa/base.jsonl` for this user, and it has not been changed since.
+    /// What comes back from any other is an import.
+    base_signed: bool,
+}
+
+impl From<&Plan> for VaultPlan {
+    fn from(plan: &Plan) -> Self {
+        let mut restored: Vec<_> = plan.restores.iter().map(|version| version.fact).collect();
+        restored.sort_unstable();
+        restored.dedup();
+        Self {
+            changes: plan.steps.iter().map(VaultChange::from).collect(),
+            restores: restored.len(),
+            conflicts: plan.conflicts.iter().map(VaultConflict::from).collect(),
+            problems: plan.problems.iter().map(VaultProblem::from).collect(),
+            base_signed: plan.base_signed,
+        }
+    }
+}
+
+/// What a sync did.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct VaultSynced {
+    /// The operation that undo reverses as a whole; null if nothing was written.
+    operation_id: Option<String>,
+    #[serde(flatten)]
+    done: VaultPlan,
+    /// The files as they should now be in the folder.
+    files: Vec<VaultFile>,
+}
+
+impl From<Synced> for VaultSynced {
+    fn from(synced: Synced) -> Self {
+        Self {
+            operation_id: synced.operation.map(|id| id.to_string()),
+            done: VaultPlan::from(&synced.plan),
+            files: file_views(synced.files),
+        }
+    }
+}
+
+/// All of a memory as markdown files, to read, edit and keep; `.lukasa/base.jsonl` holds what the lines
+/// do not show, so that nothing is lost on the way back.
+#[utoipa::path(get, path = "/api/vault", tag = "portability", responses(
+    (status = 200, body = VaultView),
+    (status = "default", body = Problem, content_type = "application/problem+json")))]
+pub async fn get_vault(
+    State(app): State<App>,
+    Reader(caller): Reader,
+) -> Result<Json<VaultView>, Problem> {
+    let files = app.engine().vault_export(&caller, clock::now()).await?;
+    let mut hash = Sha256::new();
+    for part in files.iter().flat_map(|file| [&file.path, &file.content]) {
+        hash.update((part.len() as u64).to_be_bytes());
+        hash.update(part);
+    }
+    let sha256 = hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect();
+    Ok(Json(VaultView { files: file_views(files), sha256 }))
+}
+
+/// What a sync of these files would do: what was edited since they were given out, and what was edited
+/// here and there. Writes nothing.
+#[utoipa::path(post, path = "/api/vault/plan", tag = "portability", request_body = VaultFiles,
+    responses(
+    (status = 200, body = VaultPlan),
+    (status = "default", body = Problem, content_type = "application/problem+json")))]
+pub async fn plan_vault(
+    State(app): State<App>,
+    Reader(caller): Reader,
+    sent: Sent<VaultFiles>,
+) -> Result<Json<VaultPlan>, Problem> {
+    let files = sent.body.checked()?;
+    Ok(Json(VaultPlan::from(&app.engine().vault_plan(&caller, &files, clock::now()).await?)))
+}
+
+/// Take in what was edited in these files, as one operation. What was edited here too is left alone in
+/// both places; what is unchanged writes nothing. Into an empty memory everything comes back.
+#[utoipa::path(post, path = "/api/vault", tag = "portability", request_body = VaultFiles, responses(
+    (status = 200, body = VaultSynced),
+    (status = "default", body = Problem, content_type = "application/problem+json")))]
+pub async fn sync_vault(
+    State(app): State<App>,
+    Writer(caller): Writer,
+    sent: Sent<VaultFiles>,
+) -> Result<Json<VaultSynced>, Problem> {
+    let files = sent.body.checked()?;
+    let (engine, request, trust) = (app.engine().clone(), sent.request(caller), sent.body.trust);
+    let work = async move { engine.vault_apply(&request, &files, trust).await };
+    Ok(Json(VaultSynced::from(app.detached(work).await?)))
+}
+
+/// A command of the memory tool, as an assistant sends it.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(tag = "command", rename_all = "snake_case", deny_unknown_fields)]
+pub enum VaultCommand {
+    View {
+        #[schema(example = "/memories")]
+        path: String,
+        /// The first and the last line; -1 is the end.
+        #[serde(default)]
+        view_range: Option<(i64, i64)>,
+    },
+    Create {
+        path: String,
+        file_text: String,
+    },
+    StrReplace {
+        path: String,
+        old_str: String,
+        #[serde(default)]
+        new_str: String,
+    },
+    Insert {
+        path: String,
+        insert_line: i64,
+        insert_text: String,
+    },
+    Delete {
+        path: String,
+    },
+    Rename {
+        old_path: String,
+        new_path: String,
+    },
+}
+
+impl From<VaultCommand> for Command {
+    fn from(command: VaultCommand) -> Self {
+        match command {
+            VaultCommand::View { path, view_range } => Command::View { path, range: view_range },
+            VaultCommand::Create { path, file_text } => Command::Create { path, text: file_text },
+            VaultCommand::StrReplace { path, old_str, new_str } => {
+                Command::Replace { path, old: old_str, new: new_str }
+            }
+            VaultCommand::Insert { path, insert_line, insert_text } => {
+                Command::Insert { path, line: insert_line, text: insert_text }
+            }
+            VaultCommand::Delete { path } => Command::Delete { path },
+            VaultCommand::Rename { old_path, new_path } => {
+                Command::Rename { from: old_path, to: new_path }
+            }
+        }
+    }
+}
+
+/// What the memory tool answers.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct VaultAnswer {
+    /// The words to give the assistant as the tool's result.
+    #[schema(example = "The memory file has been edited.")]
+    text: String,
+    /// Whether the tool's result is an error.
+    is_error: bool,
+    /// The operation that undo reverses; null if nothing was written.
+    operation_id: Option<String>,
+}
+
+impl From<Answered> for VaultAnswer {
+    fn from(Answered { text, failed, operation }: Answered) -> Self {
+        Self { text, is_error: failed, operation_id: operation.map(|id| id.to_string()) }
+    }
+}
+
+/// Carry out one command of the memory tool (`memory_20250818`) on the files of the vault, with paths
+/// under `/memories`. An edit is a versioned change, deleting is forgetting, and undo takes each
+/// command back.
+#[utoipa::path(post, path = "/api/vault/commands", tag = "portability",
+    request_body = VaultCommand, responses(
+    (status = 200, body = VaultAnswer),
+    (status = "default", body = Problem, content_type = "application/problem+json")))]
+pub async fn run_vault_command(
+    State(app): State<App>,
+    Writer(caller): Writer,
+    sent: Sent<VaultCommand>,
+) -> Result<Json<VaultAnswer>, Problem> {
+    // The memory tool is an assistant's, whatever credential it was given.
+    let caller = caller.through_a_model();
+    let (engine, request) = (app.engine().clone(), sent.request(caller));
+    let command = Command::from(sent.body);
+    let work = async move { engine.vault_command(&request, &command).await };
+    Ok(Json(VaultAnswer::from(app.detached(work).await?)))
+}

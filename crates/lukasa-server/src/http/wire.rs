@@ -1,0 +1,447 @@
+//! The shapes that go over the wire. They are apart from the engine's own, so that the inside can
+//! change without the outside noticing.
+
+use jiff::Timestamp;
+use jiff::civil::Date;
+use jiff::tz::TimeZone;
+use lukasa_core::fade::Belief;
+use lukasa_core::{Link, Operation, Origin, Status, Verb, Version};
+use lukasa_engine::facts::{HistoryEntry, LinkView as EngineLink, Memory, Outcome, Receipt};
+use serde::{Deserialize, Deserializer, Serialize};
+use utoipa::ToSchema;
+
+use super::sources::ReachedView;
+
+/// An instant: RFC 3339, or a date, which means its first moment in UTC.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct When(pub Timestamp);
+
+impl<'de> Deserialize<'de> for When {
+    fn deserialize<D: Deserializer<'de>>(d: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(d)?;
+        let refuse = || serde::de::Error::custom("an instant such as 2026-03-01T12:00:00Z");
+        let at = match text.parse::<Timestamp>() {
+            Ok(at) => at,
+            Err(_) => {
+                let date: Date = text.parse().map_err(|_| refuse())?;
+                date.to_zoned(TimeZone::UTC).map_err(|_| refuse())?.timestamp()
+            }
+        };
+        if is_kept(at) { Ok(When(at)) } else { Err(refuse()) }
+    }
+}
+
+/// Outside these years PostgreSQL and the printed form part ways.
+pub fn is_kept(at: Timestamp) -> bool {
+    (1..=9999).contains(&at.to_zoned(TimeZone::UTC).year())
+}
+
+/// Tells a field that is null from one that is absent.
+pub fn present<'de, T, D>(d: D) -> Result<Option<Option<T>>, D::Error>
+where
+    T: Deserialize<'de>,
+    D: Deserializer<'de>,
+{
+    Option::<T>::deserialize(d).map(Some)
+}
+
+/// Something that supports a memory.
+#[derive(Debug, Clone, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Evidence {
+    #[serde(rename = "type")]
+    #[schema(example = "pattern")]
+    pub kind: String,
+    #[schema(example = "the last 5 orders were from Kroger")]
+    pub description: String,
+}
+
+/// Something that supports a memory, and the turn it was said in.
+#[derive(Debug, Clone, Serialize, ToSchema)]
+pub struct EvidenceView {
+    #[serde(rename = "type")]
+    #[schema(example = "quote")]
+    pub kind: String,
+    #[schema(example = "I never fly before ten")]
+    pub description: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub turn_id: Option<String>,
+}
+
+impl From<&lukasa_core::Evidence> for EvidenceView {
+    fn from(evidence: &lukasa_core::Evidence) -> Self {
+        let lukasa_core::Evidence { kind, description, turn } = evidence.clone();
+        Self { kind, description, turn_id: turn }
+    }
+}
+
+/// A memory, as it stands at the point in time that was asked about.
+#[derive(Debug, Clone, Serialize, ToSchema)]
+pub struct MemoryView {
+    /// Stable through every change, correction, undo and restore.
+    #[schema(example = "mem_01hx3v9d0kf7rtm4q5wz8yb2ca")]
+    pub id: String,
+    /// The row that was read; also its ETag.
+    #[schema(example = "ver_01hx3v9d0kf7rtm4q5wz8yb2cb")]
+    pub version_id: String,
+    /// The edition: 1 when saved, one more with each change or correction.
+    pub version: i32,
+    #[schema(example = "Prefers window seats")]
+    pub content: String,
+    pub summary: Option<String>,
+    /// The long body. It is found by recall and never put into a prompt.
+    pub detail: Option<String>,
+    #[schema(example = "active")]
+    pub status: &'static str,
+    #[schema(example = "fact")]
+    pub category: &'static str,
+    #[serde(rename = "type")]
+    #[schema(example = "profile")]
+    pub memory_type: &'static str,
+    #[schema(example = "preference")]
+    pub kind: &'static str,
+    #[schema(example = "soft")]
+    pub force: &'static str,
+    #[schema(example = "travel")]
+    pub domain: Option<String>,
+    pub key: Option<String>,
+    pub value: Option<serde_json::Value>,
+    pub tags: Vec<String>,
+    pub importance: f32,
+    #[schema(example = "strong")]
+    pub tier: &'static str,
+    /// Where the words came from; set by the server.
+    #[schema(example = "user_said")]
+    pub origin: &'static str,
+    /// How it came to be a memory.
+    #[schema(example = "user_explicit")]
+    pub source: &'static str,
+    /// How sure an extraction is; null for what was stated.
+    pub confidence: Option<f32>,
+    /// One number for readers that want one.
+    pub effective_confidence: f32,
+    /// When it will be too faint to go into prompts unasked, if nobody says it again.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fades_at: Option<Timestamp>,
+    pub evidence: Vec<EvidenceView>,
+    pub reasoning: Option<String>,
+    pub session_id: Option<String>,
+    pub turn_ids: Vec<String>,
+    pub confirmed_at: Option<Timestamp>,
+    pub last_confirmed_at: Option<Timestamp>,
+    /// When a human said yes to exactly these words.
+    pub consented_at: Option<Timestamp>,
+    /// When it holds in the world.
+    pub valid_from: Timestamp,
+    pub valid_until: Option<Timestamp>,
+    /// When Lukasa held this row.
+    pub known_from: Timestamp,
+    pub known_until: Option<Timestamp>,
+    /// When the memory was first saved.
+    pub created_at: Timestamp,
+    pub updated_at: Timestamp,
+    /// The digest that a yes to this proposal must carry.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sha256: Option<String>,
+    /// In a history: the next edition, if one followed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub superseded_by: Option<String>,
+}
+
+fn source_of(version: &Version, status: Status) -> &'static str {
+    match (version.extracted, version.origin) {
+        (true, Origin::UserTurn | Origin::UserSaid) => "user_inferred",
+        (true, _) => "system_derived",
+        (false, Origin::Import | Origin::Document) => "imported",
+        (false, Origin::UserSaid | Origin::UserTurn) => "user_explicit",
+        (false, _) if status == Status::Proposed => "agent_proposed",
+        (false, _) => "assistant_explicit",
+    }
+}
+
+impl From<&Memory> for MemoryView {
+    fn from(memory: &Memory) -> Self {
+        let (v, claim) = (&memory.version, &memory.version.claim);
+        let waits = matches!(memory.status, Status::Proposed | Status::Candidate);
+        let created = v.fact.uuid().get_timestamp().map(|stamp| stamp.to_unix());
+        let created = created.and_then(|(seconds, nanos)| {
+            Timestamp::new(i64::try_from(seconds).ok()?, i32::try_from(nanos).ok()?).ok()
+        });
+        Self {
+            id: v.fact.to_string(),
+            version_id: v.id.to_string(),
+            version: v.number,
+            content: claim.content.clone(),
+            summary: claim.summary.clone(),
+            detail: claim.detail.clone(),
+            status: memory.status.as_str(),
+            category: claim.category.as_str(),
+            memory_type: claim.memory_type.as_str(),
+            kind: claim.kind.as_str(),
+            force: claim.force.as_str(),
+            domain: claim.domain.clone(),
+            key: claim.key.clone(),
+            value: claim.value.clone(),
+            tags: claim.tags.clone(),
+            importance: claim.importance,
+            tier: v.tier.as_str(),
+            origin: v.origin.as_str(),
+            source: source_of(v, memory.status),
+            confidence: v.confidence,
+            effective_confidence: v.effective_confidence(),
+            fades_at: Belief::from(v).fades_at(),
+            evidence: claim.evidence.iter().map(EvidenceView::from).collect(),
+            reasoning: claim.reasoning.clone(),
+            session_id: v.session.clone(),
+            turn_ids: v.turns.clone(),
+            confirmed_at: v.confirmed_at,
+            last_confirmed_at: v.last_confirmed_at,
+            consented_at: v.consented_at,
+            valid_from: v.valid.from,
+            valid_until: v.valid.until,
+            known_from: v.known.from,
+            known_until: v.known.until,
+            created_at: created.unwrap_or(v.known.from),
+            updated_at: v.known.from,
+            sha256: waits.then(|| claim.consent_digest()),
+            superseded_by: None,
+        }
+    }
+}
+
+impl From<&HistoryEntry> for MemoryView {
+    fn from(entry: &HistoryEntry) -> Self {
+        let memory = Memory { version: entry.version.clone(), status: entry.status };
+        let superseded_by = entry.superseded_by.map(|id| id.to_string());
+        Self { superseded_by, ..Self::from(&memory) }
+    }
+}
+
+/// A page of memories.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct MemoryPage {
+    pub data: Vec<MemoryView>,
+    /// Pass it back as `cursor` for the next page; null at the end.
+    pub next_cursor: Option<String>,
+}
+
+/// Every version a memory ever had, in the order they came to be known.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct History {
+    pub data: Vec<MemoryView>,
+}
+
+/// What a write did: the memory, the event for an interface, the words for an assistant.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct Written {
+    /// The memory as it now stands; null when none is left.
+    pub memory: Option<MemoryView>,
+    pub event: MemoryEvent,
+    /// Plain words for the assistant to read.
+    #[schema(example = "Saved: Prefers window seats")]
+    pub message: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub link: Option<LinkView>,
+    /// Proof of what was removed for good.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub receipts: Vec<ReceiptView>,
+    /// What went with a source that was taken away.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reached: Option<ReachedView>,
+    /// What it may be repeating, if that was asked for.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub similar: Vec<SimilarView>,
+}
+
+/// A memory that is near in meaning.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct SimilarView {
+    pub memory: MemoryView,
+    /// How near, at most 1.
+    pub similarity: f32,
+}
+
+impl From<&(Memory, f32)> for SimilarView {
+    fn from((memory, similarity): &(Memory, f32)) -> Self {
+        Self { memory: MemoryView::from(memory), similarity: *similarity }
+    }
+}
+
+/// What changed, for an interface to show, with the handle that takes it back.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct MemoryEvent {
+    #[serde(rename = "type")]
+    #[schema(example = "memory.saved")]
+    pub kind: &'static str,
+    /// Null when nothing had to be written.
+    #[schema(example = "op_01hx3v9d0kf7rtm4q5wz8yb2cc")]
+    pub operation_id: Option<String>,
+    pub memory_ids: Vec<String>,
+    /// The request that takes it back; null for what cannot be undone.
+    pub undo: Option<Undo>,
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+pub struct Undo {
+    #[schema(example = "POST")]
+    pub method: &'static str,
+    #[schema(example = "/api/operations/op_01hx3v9d0kf7rtm4q5wz8yb2cc/undo")]
+    pub href: String,
+}
+
+/// That something was erased, when and how much of it, and none of what it said.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct ReceiptView {
+    pub memory_id: String,
+    /// Under which the signed receipt is listed in `GET /api/erasures`.
+    pub erasure_id: Option<String>,
+    pub erased_at: Timestamp,
+    pub versions: i32,
+    pub links: i32,
+    pub evidence: i32,
+    /// Kept answers to idempotency keys that were emptied.
+    pub answers: i32,
+}
+
+/// What an event is called when something was written.
+pub fn event_name(verb: Verb) -> &'static str {
+    match verb {
+        Verb::Save => "memory.saved",
+        Verb::Change => "memory.updated",
+        Verb::Correct => "memory.corrected",
+        Verb::Forget => "memory.forgotten",
+        Verb::Confirm => "memory.confirmed",
+        Verb::Propose => "memory.proposed",
+        Verb::Reject => "memory.rejected",
+        Verb::Link => "memory.linked",
+        Verb::Unlink => "memory.unlinked",
+        Verb::Delete => "memory.deleted",
+        Verb::Restore => "memory.restored",
+        Verb::Undo => "memory.undone",
+        Verb::Purge => "memory.purged",
+        Verb::Erase => "memory.erased",
+        Verb::Learn => "memory.learned",
+        Verb::Consolidate => "memory.consolidated",
+        Verb::Import => "memory.imported",
+        Verb::Sync => "memory.synced",
+        Verb::Resolve => "memory.resolved",
+    }
+}
+
+impl From<&Receipt> for ReceiptView {
+    fn from(receipt: &Receipt) -> Self {
+        Self {
+            memory_id: receipt.fact.to_string(),
+            erasure_id: receipt.erasure.map(|id| id.to_string()),
+            erased_at: receipt.erased_at,
+            versions: receipt.versions,
+            links: receipt.links,
+            evidence: receipt.evidence,
+            answers: receipt.answers,
+        }
+    }
+}
+
+impl From<&Outcome> for Written {
+    fn from(outcome: &Outcome) -> Self {
+        let undo = outcome
+            .operation
+            .filter(|_| outcome.verb.can_be_undone())
+            .map(|id| Undo { method: "POST", href: format!("/api/operations/{id}/undo") });
+        let named = outcome.memories.iter().map(|memory| memory.version.fact.to_string());
+        let removed = outcome.receipts.iter().map(|receipt| receipt.fact.to_string());
+        Self {
+            memory: outcome.memories.first().map(MemoryView::from),
+            event: MemoryEvent {
+                kind: match outcome.operation {
+                    Some(_) => event_name(outcome.verb),
+                    None => "memory.unchanged",
+                },
+                operation_id: outcome.operation.map(|id| id.to_string()),
+                memory_ids: named.chain(removed).collect(),
+                undo,
+            },
+            message: outcome.message.clone(),
+            link: outcome.link.as_ref().map(|link| LinkView::new(link, None)),
+            receipts: outcome.receipts.iter().map(ReceiptView::from).collect(),
+            reached: outcome.reached.as_ref().map(ReachedView::from),
+            similar: Vec::new(),
+        }
+    }
+}
+
+/// A typed link between two memories.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct LinkView {
+    #[schema(example = "lnk_01hx3v9d0kf7rtm4q5wz8yb2cd")]
+    pub id: String,
+    pub from_id: String,
+    pub to_id: String,
+    #[schema(example = "relates_to")]
+    pub relation: String,
+    pub created_at: Timestamp,
+    /// The memory at the other end.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub other: Option<MemoryView>,
+}
+
+impl LinkView {
+    fn new(link: &Link, other: Option<MemoryView>) -> Self {
+        Self {
+            id: link.id.to_string(),
+            from_id: link.from.to_string(),
+            to_id: link.to.to_string(),
+            relation: link.relation.clone(),
+            created_at: link.known.from,
+            other,
+        }
+    }
+}
+
+impl From<&EngineLink> for LinkView {
+    fn from(view: &EngineLink) -> Self {
+        Self::new(&view.link, Some(MemoryView::from(&view.other)))
+    }
+}
+
+/// One write, whoever made it.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct OperationView {
+    #[schema(example = "op_01hx3v9d0kf7rtm4q5wz8yb2cc")]
+    pub id: String,
+    #[schema(example = "save")]
+    pub verb: &'static str,
+    pub at: Timestamp,
+    /// `human`, `key` or `job`.
+    pub caller: &'static str,
+    /// The id of the credential, or `local`.
+    pub credential: String,
+    pub origin: &'static str,
+    pub extracted: bool,
+    pub memory_ids: Vec<String>,
+    /// The operation that this one reversed.
+    pub undoes: Option<String>,
+    /// The operation that reversed this one and still stands.
+    pub undone_by: Option<String>,
+    /// The versions of the policy it was made under: the tenant's and the user's.
+    #[schema(example = "t1.u0")]
+    pub policy: Option<String>,
+}
+
+impl From<&Operation> for OperationView {
+    fn from(operation: &Operation) -> Self {
+        Self {
+            id: operation.id.to_string(),
+            verb: operation.verb.as_str(),
+            at: operation.at,
+            caller: operation.caller.as_str(),
+            credential: operation.credential.clone(),
+            origin: operation.voice.origin.as_str(),
+            extracted: operation.voice.extracted,
+            memory_ids: operation.facts.iter().map(ToString::to_string).collect(),
+            undoes: operation.undoes.map(|id| id.to_string()),
+            undone_by: operation.undone_by.map(|id| id.to_string()),
+            policy: operation.policy.clone(),
+        }
+    }
+}

@@ -1,0 +1,237 @@
+//! The models of this installation: which there are, where their files or services are, and which of
+//! them have been opened. The settings come from the operator, never from a request.
+
+use std::collections::HashMap;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use anyhow::Context as _;
+use clap::Args;
+use lukasa_core::model::{Chat, Embedder, ModelError, Models, Reranker};
+use lukasa_models::local::{self, catalogue};
+use lukasa_models::remote::{
+    ApiKey, ChatConfig, EmbeddingsConfig, RemoteChat, RemoteEmbedder, RemoteReranker, RerankConfig,
+};
+
+/// Where models are.
+#[derive(Debug, Clone, Args)]
+#[command(next_help_heading = "Models")]
+pub struct ModelSettings {
+    /// The folder with the files of local models, one folder for each
+    #[arg(long, env = "LUKASA_MODELS", value_name = "FOLDER")]
+    models: Option<PathBuf>,
+    /// The embedder that a new installation begins with: potion, minilm, remote or off.
+    /// Without it: remote if there is a URL for it, else potion
+    #[arg(long, env = "LUKASA_EMBEDDER", value_name = "NAME")]
+    embedder: Option<String>,
+    /// A service that speaks the OpenAI embeddings protocol, as http://host/v1
+    #[arg(long, env = "LUKASA_EMBEDDINGS_URL", value_name = "URL")]
+    embeddings_url: Option<String>,
+    /// The model to ask that service for
+    #[arg(long, env = "LUKASA_EMBEDDINGS_MODEL", value_name = "NAME")]
+    embeddings_model: Option<String>,
+    /// How many numbers its vectors have
+    #[arg(long, env = "LUKASA_EMBEDDINGS_DIMENSION", default_value_t = 1536, value_name = "N")]
+    embeddings_dimension: usize,
+    /// The key for that service
+    #[arg(long, env = "LUKASA_EMBEDDINGS_KEY", hide_env_values = true, value_name = "KEY")]
+    embeddings_key: Option<String>,
+    /// A service that reranks what was found, as http://host/rerank
+    #[arg(long, env = "LUKASA_RERANK_URL", value_name = "URL")]
+    rerank_url: Option<String>,
+    /// The model to ask that service for
+    #[arg(long, env = "LUKASA_RERANK_MODEL", value_name = "NAME")]
+    rerank_model: Option<String>,
+    /// The key for that service
+    #[arg(long, env = "LUKASA_RERANK_KEY", hide_env_values = true, value_name = "KEY")]
+    rerank_key: Option<String>,
+    /// A chat model at a service that speaks the OpenAI protocol, as qwen3:8b@http://host/v1. Several
+    /// are separated by commas; the next is asked when one is away. With what it charges for a million
+    /// tokens in and out: gpt-mini@https://host/v1#0.15/0.60
+    #[arg(long, env = "LUKASA_CHAT", value_delimiter = ',', value_name = "MODEL@URL[#IN/OUT]")]
+    chat: Vec<String>,
+    /// The key for that service. For models at several services as many keys, separated by commas,
+    /// in the same order, and empty where a model needs none
+    #[arg(long, env = "LUKASA_CHAT_KEY", hide_env_values = true, value_name = "KEY")]
+    chat_key: Option<String>,
+    /// A file with that key, or with as many, one on each line: other people on the machine can see
+    /// a command, and not the file
+    #[arg(long, env = "LUKASA_CHAT_KEY_FILE", value_name = "FILE", conflicts_with = "chat_key")]
+    chat_key_file: Option<PathBuf>,
+}
+
+impl ModelSettings {
+    /// The folder of the settings; or the usual one below the person's own; or, as long as that is not
+    /// there, the one that came with the program.
+    pub fn folder(&self) -> PathBuf {
+        if let Some(folder) = &self.models {
+            return folder.clone();
+        }
+        let own = || std::env::var_os("HOME").map(PathBuf::from).unwrap_or_default();
+        let data = || std::env::var_os("XDG_DATA_HOME").map(PathBuf::from);
+        let usual = data().unwrap_or_else(|| own().join(".local/share")).join("lukasa/models");
+        let program = std::env::current_exe().ok();
+        let beside = program.as_deref().and_then(|program| program.parent());
+        let came = beside
+            .into_iter()
+            .flat_map(|folder| [folder.join("models"), folder.join("../share/lukasa/models")]);
+        match usual.is_dir() {
+            true => usual,
+            false => came.into_iter().find(|folder| folder.is_dir()).unwrap_or(usual),
+        }
+    }
+
+    /// The models these settings describe. A service's settings are checked here, at the start.
+    pub fn open(&self) -> anyhow::Result<Arc<dyn Models>> {
+        // Every setting is named: one that nothing reads does not compile.
+        let Self {
+            models: _,
+            embedder: _,
+            embeddings_url,
+            embeddings_model,
+            embeddings_dimension,
+            embeddings_key,
+            rerank_url,
+            rerank_model,
+            rerank_key,
+            chat: _,
+            chat_key: _,
+            chat_key_file: _,
+        } = self;
+        let mut embedders: HashMap<String, Arc<dyn Embedder>> = HashMap::new();
+        if let Some(url) = embeddings_url {
+            let model = embeddings_model.clone().ok_or_else(|| {
+                anyhow::anyhow!(
+                    "an embeddings URL needs a model\n  next: set LUKASA_EMBEDDINGS_MODEL"
+                )
+            })?;
+            let mut config = EmbeddingsConfig::new(url, &model, *embeddings_dimension);
+            config.api_key = embeddings_key.as_ref().map(ApiKey::new);
+            embedders.insert(model, Arc::new(RemoteEmbedder::new(config)?));
+        }
+        let mut reranker: Option<Arc<dyn Reranker>> = None;
+        if let Some(url) = rerank_url {
+            let mut config = RerankConfig::new(url);
+            config.model.clone_from(rerank_model);
+            config.api_key = rerank_key.as_ref().map(ApiKey::new);
+            config.timeout = Duration::from_millis(200);
+            reranker = Some(Arc::new(RemoteReranker::new(config)?));
+        }
+        let (settings, embedders) = (self.clone(), Mutex::new(embedders));
+        Ok(Arc::new(Opened { settings, embedders, reranker, chats: self.chats()? }))
+    }
+
+    fn chats(&self) -> anyhow::Result<Vec<Arc<dyn Chat>>> {
+        let mut kept = self.chat_key.clone();
+        if let Some(file) = &self.chat_key_file {
+            let lines = std::fs::read_to_string(file).with_context(|| {
+                format!("the file with the chat key cannot be read: {}", file.display())
+            })?;
+            kept = Some(lines.trim_end().lines().collect::<Vec<_>>().join(","));
+        }
+        let kept = kept.unwrap_or_default();
+        // A variable that is set to nothing, as in a list of all of them, is not set.
+        let settings: Vec<&str> =
+            self.chat.iter().map(|text| text.trim()).filter(|text| !text.is_empty()).collect();
+        let keys: Vec<&str> = if kept.is_empty() { Vec::new() } else { kept.split(',').collect() };
+        let mut chats: Vec<Arc<dyn Chat>> = Vec::new();
+        for config in ChatConfig::chain(&settings, &keys)? {
+            chats.push(Arc::new(RemoteChat::new(config)?));
+        }
+        Ok(chats)
+    }
+
+    fn preferred(&self) -> Option<String> {
+        let usual = if self.embeddings_url.is_some() { "remote" } else { "potion" };
+        match self.embedder.as_deref().unwrap_or(usual) {
+            "off" => None,
+            "remote" => self.embeddings_model.clone(),
+            name => Some(catalogue::find(name).map_or(name, |known| known.full).to_owned()),
+        }
+    }
+}
+
+struct Opened {
+    settings: ModelSettings,
+    embedders: Mutex<HashMap<String, Arc<dyn Embedder>>>,
+    reranker: Option<Arc<dyn Reranker>>,
+    chats: Vec<Arc<dyn Chat>>,
+}
+
+impl Models for Opened {
+    fn preferred(&self) -> Option<String> {
+        self.settings.preferred()
+    }
+
+    fn embedder(&self, name: &str) -> Result<Arc<dyn Embedder>, ModelError> {
+        let full = catalogue::find(name).map_or(name, |known| known.full);
+        let mut opened = self.embedders.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        if let Some(embedder) = opened.get(full) {
+            return Ok(Arc::clone(embedder));
+        }
+        let folder = catalogue::find(name).map_or(name, |known| known.short);
+        let embedder = local::open(&self.settings.folder().join(folder))?;
+        opened.insert(full.to_owned(), Arc::clone(&embedder));
+        Ok(embedder)
+    }
+
+    fn reranker(&self) -> Option<Arc<dyn Reranker>> {
+        self.reranker.clone()
+    }
+
+    fn chats(&self) -> Vec<Arc<dyn Chat>> {
+        self.chats.clone()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+    use lukasa_core::model::Price;
+
+    use super::ModelSettings;
+
+    #[derive(Parser)]
+    struct Line {
+        #[command(flatten)]
+        models: ModelSettings,
+    }
+
+    fn names(flags: &[&str]) -> anyhow::Result<Vec<String>> {
+        let line = Line::try_parse_from(["lukasa"].iter().chain(flags))?;
+        let chats = line.models.open()?.chats();
+        Ok(chats.iter().map(|chat| format!("{} {:?}", chat.name(), chat.price())).collect())
+    }
+
+    #[test]
+    fn chat_models_are_asked_in_the_order_they_are_set() {
+        let free = format!("{:?}", Price::default());
+        let set = "mini@https://a.example/v1#0.15/0.60, qwen3:8b@http://127.0.0.1:11434/v1";
+        let price = Price { input: 150_000, output: 600_000 };
+        let expected = [format!("mini {price:?}"), format!("qwen3:8b {free}")];
+        assert_eq!(names(&["--chat", set]).unwrap(), expected);
+        assert_eq!(names(&["--chat", set, "--chat-key", "sk-1,"]).unwrap(), expected);
+        assert!(names(&["--chat", ""]).unwrap().is_empty());
+        assert!(names(&[]).unwrap().is_empty());
+    }
+
+    #[test]
+    fn a_chat_key_can_lie_in_a_file_and_is_never_repeated() {
+        let folder = std::env::temp_dir().join(format!("lukasa-chat-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).unwrap();
+        let file = folder.join("keys");
+        let path = file.to_str().unwrap();
+        let two = "a@http://a.example,b@http://b.example";
+        std::fs::write(&file, "secret\nsecret\n").unwrap();
+        assert_eq!(names(&["--chat", two, "--chat-key-file", path]).unwrap().len(), 2);
+        std::fs::write(&file, "secret\n").unwrap();
+        let error = names(&["--chat", two, "--chat-key-file", path]).unwrap_err();
+        assert!(error.to_string().contains("2 chat models and 1 of their keys"), "{error}");
+        assert!(!format!("{error:?}").contains("secret"), "{error:?}");
+        assert!(names(&["--chat-key-file", path, "--chat-key", "k"]).is_err(), "one or the other");
+        std::fs::remove_dir_all(&folder).unwrap();
+        let error = names(&["--chat", two, "--chat-key-file", path]).unwrap_err();
+        assert!(error.to_string().contains("cannot be read"), "{error}");
+    }
+}

@@ -1,0 +1,305 @@
+//! A call's arguments, as models really send them: under other names, in other cases, wrapped once
+//! more, with blanks where they mean nothing. What comes out has the names of the API.
+//!
+//! Only what a tool takes is let through. In particular nothing here can name a user: a model that
+//! says whose memory it wants is not heard.
+
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value, json};
+
+use super::list::{Action, Tool};
+use crate::http::error::{FieldError, Problem};
+
+const NEW: &[&str] = &[
+    "content",
+    "summary",
+    "detail",
+    "category",
+    "type",
+    "kind",
+    "force",
+    "domain",
+    "key",
+    "value",
+    "tags",
+    "importance",
+    "evidence",
+    "reasoning",
+    "turn_ids",
+    "valid_from",
+    "valid_until",
+];
+const UPDATE: &[&str] = &[
+    "id",
+    "content",
+    "summary",
+    "detail",
+    "category",
+    "kind",
+    "domain",
+    "tags",
+    "importance",
+    "reasoning",
+    "mode",
+    "quotations",
+    "turn_ids",
+    "valid_from",
+    "valid_until",
+];
+const LIST: &[&str] = &[
+    "category", "domain", "type", "kind", "force", "tag", "search", "status", "as_of", "limit",
+    "cursor",
+];
+const RECALL: &[&str] =
+    &["query", "limit", "category", "domains", "kind", "as_of", "timezone", "min_confidence"];
+
+/// Other names of a field, in the order in which they are believed.
+type Others = &'static [(&'static str, &'static [&'static str])];
+
+const WORDS: (&str, &[&str]) =
+    ("content", &["text", "memory", "fact", "preference", "data", "statement", "note"]);
+const DETAIL: (&str, &[&str]) = ("detail", &["details", "body", "description"]);
+const ID: (&str, &[&str]) = (
+    "id",
+    &[
+        "id_or_substring",
+        "id_or_text",
+        "memory_id",
+        "preference_id",
+        "target",
+        "substring",
+        "content",
+        "text",
+        "memory",
+        "query",
+        "uri",
+    ],
+);
+const QUERY: (&str, &[&str]) =
+    ("query", &["q", "text", "question", "message", "search_query", "search", "content"]);
+const LIMIT: (&str, &[&str]) = ("limit", &["top_k", "k", "n", "count", "max_results"]);
+
+fn known(action: Action) -> (&'static [&'static str], Others) {
+    match action {
+        Action::Save | Action::Propose => (NEW, &[WORDS, DETAIL, ("reasoning", &["reason"])]),
+        Action::Update => (
+            UPDATE,
+            &[
+                (
+                    "id",
+                    &[
+                        "id_or_substring",
+                        "id_or_text",
+                        "memory_id",
+                        "preference_id",
+                        "target",
+                        "substring",
+                        "old_content",
+                        "old_text",
+                    ],
+                ),
+                ("content", &["new_content", "new_text", "text", "memory", "data"]),
+                ("detail", &["new_detail", "details"]),
+                ("quotations", &["quotation", "quote", "quotes", "evidence", "user_said"]),
+            ],
+        ),
+        Action::Forget | Action::Confirm | Action::Fetch => (&["id"], &[ID]),
+        Action::Link => (
+            &["from_id", "to_id", "relation"],
+            &[
+                ("from_id", &["from", "source", "source_id", "id"]),
+                ("to_id", &["to", "target", "target_id"]),
+                ("relation", &["type", "kind", "label"]),
+            ],
+        ),
+        Action::Undo => (&["operation_id"], &[]),
+        Action::List => (LIST, &[LIMIT, ("search", &["query", "text", "id"])]),
+        Action::Recall | Action::Search => (RECALL, &[QUERY, LIMIT]),
+    }
+}
+
+/// The arguments of one call under the API's names.
+pub struct Arguments(Map<String, Value>);
+
+impl Arguments {
+    pub fn read(tool: &Tool, sent: &Value) -> Self {
+        let mut plain = Map::new();
+        for (name, value) in unwrapped(sent) {
+            if !is_blank(&value) {
+                plain.insert(snake(&name), value);
+            }
+        }
+        let (fields, others) = known(tool.action);
+        for (field, names) in others {
+            for name in *names {
+                // A name that is a field of its own here means itself.
+                let taken = plain.contains_key(*field) || fields.contains(name);
+                if !taken && let Some(value) = plain.remove(*name) {
+                    plain.insert((*field).to_owned(), value);
+                }
+            }
+        }
+        plain.retain(|name, _| fields.contains(&name.as_str()));
+        for name in ["limit", "importance", "min_confidence"] {
+            if let Some(number) = plain.get(name).and_then(Value::as_str).and_then(number) {
+                plain.insert(name.to_owned(), number);
+            }
+        }
+        // What the user said may hold commas; each quotation stays whole.
+        if let Some(one) = plain.get("quotations").filter(|value| value.is_string()).cloned() {
+            plain.insert("quotations".to_owned(), Value::Array(vec![one]));
+        }
+        // Evidence as a sentence, or a list of them, is what the user is said to have said.
+        if let Some(evidence) = plain.get_mut("evidence") {
+            let quote = |one: &Value| match one {
+                Value::String(text) => json!({ "type": "quote", "description": text }),
+                other => other.clone(),
+            };
+            *evidence = match &*evidence {
+                Value::Array(several) => several.iter().map(quote).collect(),
+                one => Value::Array(vec![quote(one)]),
+            };
+        }
+        for name in ["tags", "domains", "turn_ids"] {
+            if let Some(several) = plain.get(name).and_then(Value::as_str) {
+                let several = several.split(',').map(str::trim).filter(|one| !one.is_empty());
+                let several: Value = several.collect();
+                plain.insert(name.to_owned(), several);
+            }
+        }
+        Self(plain)
+    }
+
+    /// Refuses arguments without this one, in words that name it.
+    pub fn require(&self, name: &str) -> Result<(), Problem> {
+        if self.0.contains_key(name) { Ok(()) } else { Err(fault(name, "it is needed")) }
+    }
+
+    /// A text that must be there.
+    pub fn needed(&mut self, name: &str) -> Result<String, Problem> {
+        match self.0.remove(name) {
+            Some(Value::String(text)) => Ok(text),
+            Some(_) => Err(fault(name, "a text")),
+            None => Err(fault(name, "it is needed")),
+        }
+    }
+
+    pub fn text(&mut self, name: &str) -> Option<String> {
+        match self.0.remove(name) {
+            Some(Value::String(text)) => Some(text),
+            _ => None,
+        }
+    }
+
+    pub fn set(&mut self, name: &str, value: Value) {
+        self.0.insert(name.to_owned(), value);
+    }
+
+    /// The rest, as the request of the API that it is.
+    pub fn into_request<T: DeserializeOwned>(self) -> Result<T, Problem> {
+        serde_json::from_value(Value::Object(self.0))
+            .map_err(|error| Problem::of("malformed_body").because(&error.to_string()))
+    }
+}
+
+fn fault(name: &str, detail: &str) -> Problem {
+    let field = FieldError { pointer: format!("/{name}"), detail: detail.to_owned() };
+    Problem::of("invalid_request").fields(vec![field])
+}
+
+/// The object that holds the arguments: some send it as text, some wrap it once more.
+fn unwrapped(sent: &Value) -> Map<String, Value> {
+    match sent {
+        Value::String(text) => match serde_json::from_str(text) {
+            Ok(inner @ Value::Object(_)) => unwrapped(&inner),
+            _ => Map::new(),
+        },
+        Value::Object(object) => match object.iter().next() {
+            Some((name, inner))
+                if object.len() == 1
+                    && ["input", "args", "arguments", "parameters", "params"]
+                        .contains(&name.as_str())
+                    && (inner.is_object()
+                        || inner.as_str().is_some_and(|text| text.starts_with('{'))) =>
+            {
+                unwrapped(inner)
+            }
+            _ => object.clone(),
+        },
+        _ => Map::new(),
+    }
+}
+
+/// A model that has nothing to say for a field says null, or nothing in quotes.
+fn is_blank(value: &Value) -> bool {
+    match value {
+        Value::Null => true,
+        Value::String(text) => text.trim().is_empty(),
+        _ => false,
+    }
+}
+
+fn number(text: &str) -> Option<Value> {
+    let text = text.trim();
+    text.parse::<u64>().map(Value::from).ok().or_else(|| text.parse::<f64>().map(Value::from).ok())
+}
+
+/// `idOrSubstring`, `ID-or-Substring`: all `id_or_substring`.
+pub fn snake(name: &str) -> String {
+    let mut plain = String::with_capacity(name.len() + 4);
+    let mut before = '_';
+    for c in name.chars().take(128) {
+        if c.is_uppercase() && before.is_lowercase() {
+            plain.push('_');
+        }
+        plain.extend(if c == '-' || c == ' ' { '_' } else { c }.to_lowercase());
+        before = c;
+    }
+    plain
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::find;
+    use super::*;
+
+    fn read(tool: &str, sent: &Value) -> Value {
+        Value::Object(Arguments::read(find(tool).unwrap(), sent).0)
+    }
+
+    #[test]
+    fn the_names_of_others_are_understood() {
+        let update = json!({ "idOrSubstring": "tea", "new_content": "Likes mate" });
+        let plain = json!({ "id": "tea", "content": "Likes mate" });
+        assert_eq!(read("update_preference", &update), plain);
+        assert_eq!(read("forget", &json!({ "text": "tea" })), json!({ "id": "tea" }));
+        let found = read("query_memory", &json!({ "q": "tea", "topK": "3" }));
+        assert_eq!(found, json!({ "query": "tea", "limit": 3 }));
+        let linked = json!({ "from": "a", "target_id": "b", "type": "supersedes" });
+        let plain = json!({ "from_id": "a", "to_id": "b", "relation": "supersedes" });
+        assert_eq!(read("link_preferences", &linked), plain);
+    }
+
+    #[test]
+    fn wrapping_and_blanks_do_no_harm() {
+        let plain = json!({ "content": "Likes tea" });
+        for sent in [
+            json!({ "input": { "content": "Likes tea", "detail": null, "domain": " " } }),
+            json!({ "args": { "text": "Likes tea" } }),
+            json!({ "arguments": "{\"content\":\"Likes tea\"}" }),
+            json!("{\"memory\":\"Likes tea\"}"),
+        ] {
+            assert_eq!(read("save_memory", &sent), plain);
+        }
+        assert_eq!(read("save_memory", &json!([1])), json!({}));
+        let tagged = read("save_memory", &json!({ "content": "x", "tags": "a, b" }));
+        assert_eq!(tagged, json!({ "content": "x", "tags": ["a", "b"] }));
+    }
+
+    #[test]
+    fn nobody_can_be_named() {
+        let sent = json!({ "content": "x", "user_id": "bob", "X-Lukasa-User": "bob", "origin": "user_said",
+            "tenant": "t", "session_id": "s", "confirmed": true });
+        assert_eq!(read("save_memory", &sent), json!({ "content": "x" }));
+    }
+}

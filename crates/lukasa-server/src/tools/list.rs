@@ -1,0 +1,344 @@
+//! What a model may call: the tools, and the names that other memories use for them.
+//!
+//! Every byte here is in every prompt of every assistant, so the list is short: a test holds it under
+//! six kilobytes.
+
+use std::sync::LazyLock;
+
+use lukasa_core::Permission;
+use serde_json::{Value, json};
+
+/// What a tool does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Action {
+    Save,
+    Update,
+    Forget,
+    Confirm,
+    Link,
+    List,
+    Recall,
+    Propose,
+    Search,
+    Fetch,
+    Undo,
+}
+
+/// A tool as it is shown to a model.
+#[derive(Debug)]
+pub struct Tool {
+    pub name: &'static str,
+    /// When to call it, for the model.
+    pub about: &'static str,
+    /// What the credential must allow.
+    pub permission: Permission,
+    pub read_only: bool,
+    /// Whether something is out of use afterwards. All of it can be undone.
+    pub destructive: bool,
+    /// Whether calling it twice does no more than calling it once.
+    pub idempotent: bool,
+    pub input: Value,
+    pub output: Value,
+    pub(super) action: Action,
+}
+
+/// All tools for models, always in this order.
+pub fn all() -> &'static [Tool] {
+    &TOOLS
+}
+
+/// The tool that only a page calls, beside the answer of another one: its person presses Undo. A model
+/// has no use for it, so no model is told of it. What a human did stays the human's to undo.
+pub fn undo() -> &'static Tool {
+    &UNDO
+}
+
+/// The tool of this name, or the one that goes by it elsewhere.
+pub fn find(name: &str) -> Option<&'static Tool> {
+    let plain = super::arguments::snake(name);
+    let named = |name: &str| TOOLS.iter().chain([undo()]).find(|tool| tool.name == name);
+    named(&plain).or_else(|| {
+        let (_, ours) = ALIASES.iter().find(|(names, _)| names.contains(&plain.as_str()))?;
+        named(ours)
+    })
+}
+
+/// Names that are understood and not listed: of the systems Lukasa was made after, and of other
+/// memories that an assistant may have been taught.
+const ALIASES: [(&[&str], &str); 9] = [
+    (
+        &[
+            "save_preference",
+            "add_preference",
+            "add_memory",
+            "add_memories",
+            "store_memory",
+            "create_memory",
+            "remember",
+            "retain",
+            "memory",
+        ],
+        "save_memory",
+    ),
+    (
+        &["update_preference", "edit_memory", "edit_preference", "correct_memory", "correct"],
+        "update_memory",
+    ),
+    (
+        &[
+            "forget_preference",
+            "delete_memory",
+            "delete_preference",
+            "remove_memory",
+            "invalidate_memory",
+            "forget",
+        ],
+        "forget_memory",
+    ),
+    (&["confirm_preference", "affirm_memory", "confirm"], "confirm_memory"),
+    (&["link_preferences", "link_preference", "link_memory", "link"], "link_memories"),
+    (
+        &[
+            "list_preferences",
+            "list_memory",
+            "show_memory",
+            "show_memories",
+            "get_memories",
+            "get_all_memories",
+            "get_user_memories",
+        ],
+        "list_memories",
+    ),
+    (
+        &[
+            "recall_memory",
+            "recall_preferences",
+            "query_memory",
+            "query_memories",
+            "search_memory",
+            "search_memories",
+            "retrieve_memory",
+            "retrieve_memories",
+            "recall",
+            "retrieve",
+        ],
+        "recall_memories",
+    ),
+    (&["propose_preference", "propose", "suggest_memory"], "propose_memory"),
+    (&["get_memory", "read_memory"], "fetch"),
+];
+
+fn tool(name: &'static str, action: Action, about: &'static str, input: Value) -> Tool {
+    Tool {
+        name,
+        about,
+        permission: Permission::Write,
+        read_only: false,
+        destructive: false,
+        idempotent: true,
+        input,
+        output: fields(json!({ "memory": { "type": "object" }, "event": { "type": "object" } })),
+        action,
+    }
+}
+
+fn reading(tool: Tool, output: Value) -> Tool {
+    Tool { permission: Permission::Read, read_only: true, output, ..tool }
+}
+
+/// An object with the words for the model and these fields. Only the words are there always.
+fn fields(more: Value) -> Value {
+    let mut properties = json!({ "message": { "type": "string" } });
+    if let (Some(all), Value::Object(more)) = (properties.as_object_mut(), more) {
+        all.extend(more);
+    }
+    json!({ "type": "object", "properties": properties, "required": ["message"] })
+}
+
+fn takes(properties: Value, required: &[&str]) -> Value {
+    let mut schema = json!({ "type": "object", "required": required });
+    schema["properties"] = properties;
+    schema
+}
+
+static UNDO: LazyLock<Tool> = LazyLock::new(|| {
+    let operation = takes(json!({ "operation_id": { "type": "string" } }), &["operation_id"]);
+    let about = "Take back what one operation did, as the user asks.";
+    Tool { idempotent: false, ..tool("undo_memory", Action::Undo, about, operation) }
+});
+
+static TOOLS: LazyLock<Vec<Tool>> = LazyLock::new(|| {
+    let text = || json!({ "type": "string" });
+    let said = |what: &str| json!({ "type": "string", "description": what });
+    let one_of = |words: &[&str]| json!({ "type": "string", "enum": words });
+    let number = || json!({ "type": "integer" });
+    let id = || said("Its id, or words only it contains");
+    let category = || one_of(&["profile", "context", "style", "fact"]);
+    let memories = || fields(json!({ "memories": { "type": "array" } }));
+    let new = || {
+        json!({
+            "content": said("One short line, e.g. Prefers window seats"),
+            "detail": said("Anything longer; only recall shows it"),
+            "category": category(),
+            "domain": said("e.g. travel, health"),
+            "valid_until": said("Date, if it ends"),
+        })
+    };
+    vec![
+        tool(
+            "save_memory",
+            Action::Save,
+            "Remember something lasting that the user said or asked you to keep. First look with \
+             list_memories or recall_memories: if it is known in other words, call update_memory \
+             instead of saving it twice. No secrets. What you only infer: propose_memory.",
+            takes(new(), &["content"]),
+        ),
+        tool(
+            "update_memory",
+            Action::Update,
+            "Put new words in place of a memory's, rather than saving a near-duplicate. mode change \
+             (default): things are different now. correction: it was never so. The past is kept.",
+            takes(
+                json!({
+                    "id": id(),
+                    "content": text(),
+                    "detail": text(),
+                    "mode": one_of(&["change", "correction"]),
+                }),
+                &["id", "content"],
+            ),
+        ),
+        Tool {
+            destructive: true,
+            ..tool(
+                "forget_memory",
+                Action::Forget,
+                "Stop using a memory, because the user asks for it or it has ended. It can be \
+                 restored.",
+                takes(json!({ "id": id() }), &["id"]),
+            )
+        },
+        Tool {
+            idempotent: false,
+            ..tool(
+                "confirm_memory",
+                Action::Confirm,
+                "Note that the user has said again that a memory holds, so that it does not fade. \
+                 A proposal only the user can confirm.",
+                takes(json!({ "id": id() }), &["id"]),
+            )
+        },
+        tool(
+            "link_memories",
+            Action::Link,
+            "Note that two memories belong together.",
+            takes(
+                json!({
+                    "from_id": text(),
+                    "to_id": text(),
+                    "relation": said("relates_to (default), supersedes, contradicts or your own"),
+                }),
+                &["from_id", "to_id"],
+            ),
+        ),
+        reading(
+            tool(
+                "list_memories",
+                Action::List,
+                "What is known about the user now, newest first. Look here before you save.",
+                takes(
+                    json!({
+                        "category": category(),
+                        "domain": text(),
+                        "search": said("Words they contain"),
+                        "limit": number(),
+                        "cursor": text(),
+                    }),
+                    &[],
+                ),
+            ),
+            memories(),
+        ),
+        reading(
+            tool(
+                "recall_memories",
+                Action::Recall,
+                "Find what bears on a question, also faint memories and long details. Call it when \
+                 the answer may depend on what the user said before, and before you save.",
+                takes(json!({ "query": text(), "limit": number() }), &["query"]),
+            ),
+            memories(),
+        ),
+        Tool {
+            permission: Permission::Propose,
+            ..tool(
+                "propose_memory",
+                Action::Propose,
+                "Suggest what you inferred or what is delicate. It is used only after the user's \
+                 yes.",
+                takes(
+                    json!({
+                        "content": text(),
+                        "detail": text(),
+                        "category": category(),
+                        "domain": text(),
+                        "reasoning": said("Why you think so"),
+                    }),
+                    &["content"],
+                ),
+            )
+        },
+        reading(
+            tool(
+                "search",
+                Action::Search,
+                "Search the user's memory; read results with fetch.",
+                takes(json!({ "query": text() }), &["query"]),
+            ),
+            json!({
+                "type": "object",
+                "properties": { "results": { "type": "array" } },
+                "required": ["results"],
+            }),
+        ),
+        reading(
+            tool(
+                "fetch",
+                Action::Fetch,
+                "One memory in full.",
+                takes(json!({ "id": text() }), &["id"]),
+            ),
+            json!({
+                "type": "object",
+                "required": ["id", "title", "text", "url"],
+            }),
+        ),
+    ]
+});
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_name_and_every_other_name_stands_once() {
+        let mut names: Vec<&str> = ALIASES.iter().flat_map(|(names, _)| *names).copied().collect();
+        names.extend(all().iter().map(|tool| tool.name));
+        let count = names.len();
+        names.sort_unstable();
+        names.dedup();
+        assert_eq!(names.len(), count);
+        for (others, ours) in ALIASES {
+            for other in others {
+                assert_eq!(find(other).map(|tool| tool.name), Some(ours), "{other}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_name_may_be_written_as_other_languages_write_it() {
+        assert_eq!(find("getUserMemories").map(|tool| tool.name), Some("list_memories"));
+        assert_eq!(find("Save-Memory").map(|tool| tool.name), Some("save_memory"));
+        assert!(find("erase_memory").is_none() && find("").is_none());
+    }
+}

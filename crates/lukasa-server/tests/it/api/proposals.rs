@@ -1,0 +1,119 @@
+//! An agent proposes, a human answers, and a yes binds the words that were shown (R192).
+
+use serde_json::json;
+
+use crate::app::TestApp;
+
+#[tokio::test]
+async fn a_key_proposes_and_only_a_human_says_yes_to_exactly_these_words() {
+    let app = TestApp::with_keys().await;
+    let agent = app.tenant_key("acme").await.about("alice");
+    let human = app.human("acme", "alice").await;
+    let body = json!({ "content": "Orders from Kroger", "reasoning": "five orders" });
+    let proposed = agent.post("/api/memory/propose", body).await.expect(201);
+    assert_eq!(proposed.at("/event/type"), "memory.proposed");
+    assert_eq!(proposed.at("/memory/status"), "proposed");
+    assert_eq!(proposed.at("/memory/source"), "agent_proposed");
+    let (id, digest) = (proposed.at("/memory/id"), proposed.at("/memory/sha256"));
+    assert_eq!(digest.len(), 64);
+    assert!(agent.get("/api/memory").await.expect(200).each("id").is_empty());
+    let waiting = human.get("/api/memory/proposals").await.expect(200);
+    assert_eq!(
+        (waiting.each("id"), waiting.each("sha256")),
+        (vec![id.clone()], vec![digest.clone()])
+    );
+
+    let path = format!("/api/memory/{id}/confirm");
+    let yes = json!({ "confirm": true, "sha256": digest });
+    agent.post(&path, yes.clone()).await.refused(403, "human_needed");
+    human.post(&path, json!({ "confirm": true })).await.refused(422, "invalid_request");
+    let other = json!({ "confirm": true, "sha256": "0".repeat(64) });
+    human.post(&path, other).await.refused(409, "other_words");
+    let confirmed = human.post(&path, yes.clone()).await.expect(200);
+    assert_eq!(confirmed.at("/memory/status"), "active");
+    assert!(confirmed.json()["memory"]["consented_at"].is_string());
+    assert!(confirmed.json()["memory"]["sha256"].is_null());
+    assert!(human.get("/api/memory/proposals").await.expect(200).each("id").is_empty());
+    assert_eq!(agent.get("/api/memory").await.each("content"), ["Orders from Kroger"]);
+
+    // A second yes is an affirmation, a second no is too late, and both say so.
+    assert_eq!(human.post(&path, yes).await.expect(200).at("/event/type"), "memory.confirmed");
+    human.post(&path, json!({ "confirm": false })).await.refused(409, "not_proposed");
+    let edit = json!({ "edits": { "content": "Orders from Aldi" } });
+    human.post(&path, edit).await.refused(422, "invalid_request");
+}
+
+#[tokio::test]
+async fn a_human_edits_on_the_way_in_or_says_no() {
+    let app = TestApp::with_keys().await;
+    let agent = app.tenant_key("acme").await.about("alice");
+    let human = app.human("acme", "alice").await;
+    let propose = async |content: &str| {
+        agent.post("/api/memory/propose", json!({ "content": content })).await.expect(201)
+    };
+    let one = propose("Orders from Kroger").await;
+    let path = format!("/api/memory/{}/confirm", one.at("/memory/id"));
+    let edits = json!({ "content": "Orders from Aldi", "importance": 0.9 });
+    let yes = json!({ "sha256": one.at("/memory/sha256"), "edits": edits });
+    let edited = human.post(&path, yes).await.expect(200);
+    assert_eq!(edited.at("/memory/content"), "Orders from Aldi");
+    assert_eq!(edited.at("/memory/origin"), "user_said", "these are the person's own words now");
+
+    let two = propose("Dislikes rain").await;
+    let path = format!("/api/memory/{}/confirm", two.at("/memory/id"));
+    let no = human.post(&path, json!({ "confirm": false })).await.expect(200);
+    assert_eq!(no.at("/event/type"), "memory.rejected");
+    assert_eq!(human.get("/api/memory").await.each("content"), ["Orders from Aldi"]);
+    assert!(human.get("/api/memory/proposals").await.each("id").is_empty());
+
+    let wrong = json!({ "sha256": "x", "edits": { "colour": "red" } });
+    human.post(&path, wrong).await.refused(400, "malformed_body");
+}
+
+#[tokio::test]
+async fn a_proposal_that_changed_since_it_was_shown_needs_a_new_yes() {
+    let app = TestApp::with_keys().await;
+    let agent = app.tenant_key("acme").await.about("alice");
+    let human = app.human("acme", "alice").await;
+    let shown = agent.post("/api/memory/propose", json!({ "content": "Likes tea" })).await;
+    let same = agent.post("/api/memory/propose", json!({ "content": "Likes tea" })).await;
+    assert_ne!(shown.at("/memory/id"), "");
+    // However often it is proposed, it waits once, and the digest is of the words.
+    assert_eq!(same.at("/memory/id"), shown.at("/memory/id"));
+    assert_eq!(same.at("/memory/sha256"), shown.at("/memory/sha256"));
+    let other = json!({ "content": "Likes tea, and everything else" });
+    let other = agent.post("/api/memory/propose", other).await;
+    assert_ne!(other.at("/memory/sha256"), shown.at("/memory/sha256"));
+    let path = format!("/api/memory/{}/confirm", other.at("/memory/id"));
+    let bait = json!({ "sha256": shown.at("/memory/sha256") });
+    human.post(&path, bait).await.refused(409, "other_words");
+}
+
+#[tokio::test]
+async fn pending_proposals_come_in_pages() {
+    let app = TestApp::with_keys().await;
+    let agent = app.tenant_key("acme").await.about("alice");
+    for number in 0..5 {
+        let body = json!({ "content": format!("proposal {number}") });
+        agent.post("/api/memory/propose", body).await.expect(201);
+    }
+    let first = agent.get("/api/memory/proposals?limit=3").await.expect(200);
+    let cursor = first.at("/next_cursor");
+    let rest = agent.get(&format!("/api/memory/proposals?limit=3&cursor={cursor}")).await;
+    let contents = [first.each("content"), rest.each("content")].concat();
+    let expected: Vec<String> = (0..5).rev().map(|number| format!("proposal {number}")).collect();
+    assert_eq!(contents, expected);
+    agent.get("/api/memory/proposals?status=all").await.refused(400, "malformed_query");
+}
+
+#[tokio::test]
+async fn a_key_that_may_only_propose_can_do_nothing_else() {
+    let app = TestApp::with_keys().await;
+    let agent = app.key_that_may("acme", &[lukasa_core::Permission::Propose]).await.about("alice");
+    let body = json!({ "content": "Likes tea" });
+    agent.post("/api/memory/propose", body.clone()).await.expect(201);
+    let save = agent.post("/api/memory", body).await.refused(403, "forbidden");
+    assert!(save.at("/detail").contains("`write`"), "{}", save.text());
+    agent.get("/api/memory").await.refused(403, "forbidden");
+    agent.get("/api/users").await.refused(403, "forbidden");
+}

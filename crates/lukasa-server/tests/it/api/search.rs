@@ -1,0 +1,416 @@
+//! Search over the wire: what bears on a question is found by its words, its meaning, its time and
+//! its links, and what may not be found is not (R153 to R156, R168 to R170).
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use lukasa_models::scripted::{Mood, Scripted};
+use serde_json::{Value, json};
+
+use crate::app::{Answer, Client, TestApp};
+use crate::models::Stage;
+
+async fn alice(app: &TestApp) -> Client {
+    app.application_key("acme").await.about("alice")
+}
+
+async fn search(client: &Client, query: &str) -> Answer {
+    client.post("/api/memory/search", json!({ "query": query })).await.expect(200)
+}
+
+async fn search_with(client: &Client, query: &str, more: Value) -> Answer {
+    let mut body = json!({ "query": query });
+    for (key, value) in more.as_object().unwrap() {
+        body[key] = value.clone();
+    }
+    client.post("/api/memory/search", body).await
+}
+
+/// The contents of the memories that were found, best first.
+fn contents(answer: &Answer) -> Vec<String> {
+    let json = answer.json();
+    let found = json["memories"].as_array().cloned().unwrap_or_default();
+    found.iter().map(|f| f["memory"]["content"].as_str().unwrap().to_owned()).collect()
+}
+
+fn finds(answer: &Answer, content: &str) -> bool {
+    contents(answer).iter().any(|found| found == content)
+}
+
+#[tokio::test]
+async fn a_name_or_a_number_is_found_by_its_letters_beside_vectors() {
+    let app = TestApp::with_models(Stage::with_words()).await;
+    let alice = alice(&app).await;
+    for n in 0..40 {
+        alice.save(&format!("An ordinary note about the garden, number {n}")).await;
+    }
+    alice.save("Deploys ripgrep 14.1.1 on the build box").await;
+    let found = search(&alice, "Which version was 14.1.1?").await;
+    assert_eq!(contents(&found)[0], "Deploys ripgrep 14.1.1 on the build box");
+    let why = &found.json()["memories"][0]["why"];
+    assert!(why["arms"].as_array().unwrap().iter().any(|arm| arm["arm"] == "keyword"));
+    assert!(why["relevance"].as_f64().unwrap() > 0.0 && why["relevance"].as_f64().unwrap() <= 1.0);
+    assert!(!why["matched"].as_array().unwrap().is_empty());
+    assert_eq!(found.at("/model"), "scripted-64");
+    // The keyword arm finds it alone, and so does rank fusion.
+    for more in [json!({ "arms": ["keyword"] }), json!({ "fusion": "ranks" })] {
+        let found = search_with(&alice, "version 14.1.1", more.clone()).await.expect(200);
+        assert_eq!(contents(&found)[0], "Deploys ripgrep 14.1.1 on the build box", "{more}");
+    }
+}
+
+#[tokio::test]
+async fn a_paraphrase_is_found_by_its_meaning() {
+    let Some(models) = Stage::with_meaning() else { return };
+    let app = TestApp::with_models(models).await;
+    let alice = alice(&app).await;
+    for other in
+        ["Runs along the river on Sundays", "Is allergic to peanuts", "Has a sister in Oslo"]
+    {
+        alice.save(other).await;
+    }
+    alice.save("Wants dark mode in every editor").await;
+    let found = search(&alice, "black theme for my IDE").await;
+    assert_eq!(contents(&found)[0], "Wants dark mode in every editor");
+    assert_eq!(found.json()["memories"][0]["why"]["matched"], json!([]), "no word of it matches");
+    let found = search(&alice, "dark theme").await;
+    assert_eq!(contents(&found)[0], "Wants dark mode in every editor");
+    // The vector arm stands on its own.
+    let alone = search_with(&alice, "black theme for my IDE", json!({ "arms": ["vector"] })).await;
+    assert_eq!(contents(&alone.expect(200))[0], "Wants dark mode in every editor");
+    let keyword = search_with(&alice, "black theme", json!({ "arms": ["keyword"] })).await;
+    assert!(contents(&keyword).is_empty(), "by its words alone it is not found");
+}
+
+#[tokio::test]
+async fn languages_without_spaces_are_found_by_their_words() {
+    let app = TestApp::with_keys().await;
+    let alice = alice(&app).await;
+    let saved =
+        ["我住在北京，喜欢喝乌龙茶。", "毎朝コーヒーを飲みます。", "저는 부산에서 태어났어요."];
+    for content in saved {
+        alice.save(content).await;
+    }
+    for (query, content) in [("乌龙茶", saved[0]), ("コーヒー", saved[1]), ("부산", saved[2])]
+    {
+        assert_eq!(contents(&search(&alice, query).await)[0], content, "{query}");
+    }
+}
+
+#[tokio::test]
+async fn what_may_not_be_found_is_not_found() {
+    let app = TestApp::with_models(Stage::with_words()).await;
+    let (key, human) = (alice(&app).await, app.human("acme", "alice").await);
+    let gone = |name: &str| format!("The marmalade is {name}");
+    let mut ids = Vec::new();
+    for name in ["forgotten", "deleted", "erased"] {
+        ids.push(human.save(&gone(name)).await.at("/memory/id"));
+    }
+    human.post(&format!("/api/memory/{}/forget", ids[0]), json!({})).await.expect(200);
+    human.delete(&format!("/api/memory/{}", ids[1])).await.expect(200);
+    human.post(&format!("/api/memory/{}/erase", ids[2]), json!({})).await.expect(200);
+    key.post("/api/memory/propose", json!({ "content": gone("proposed") })).await.expect(201);
+    let superseded = human.save(&gone("superseded")).await.at("/memory/id");
+    let new = json!({ "content": "The marmalade is here" });
+    human.patch(&format!("/api/memory/{superseded}"), new).await.expect(200);
+    let body = json!({ "content": gone("upcoming"), "valid_from": "2999-01-01" });
+    human.post("/api/memory", body).await.expect(201);
+    let old = json!({ "content": gone("expired"), "valid_from": "2019-01-01", "valid_until": "2020-01-01" });
+    human.post("/api/memory", old).await.expect(201);
+    human.put("/api/domains/health/opt-in", json!({})).await.expect(200);
+    let body = json!({ "content": gone("shut"), "domain": "health" });
+    human.post("/api/memory", body).await.expect(201);
+    assert!(finds(&search(&human, "marmalade").await, &gone("shut")), "while it is open");
+    human.delete("/api/domains/health/opt-in").await.expect(200);
+    // A second is enough to expire.
+    let soon = lukasa_server::clock::now() + jiff::SignedDuration::from_secs(1);
+    let body = json!({ "content": gone("expiring"), "valid_until": soon.to_string() });
+    human.post("/api/memory", body).await.expect(201);
+    assert!(finds(&search(&human, "marmalade").await, &gone("expiring")), "until then");
+    tokio::time::sleep(Duration::from_millis(1_100)).await;
+
+    assert_eq!(contents(&search(&human, "marmalade").await), ["The marmalade is here"]);
+    let asked = json!({ "query": "What do I know about the marmalade?", "session_id": "chat" });
+    let given = human.post("/api/memory/retrieve", asked).await.expect(200);
+    let text = given.at("/context");
+    assert!(text.contains("The marmalade is here"), "{text}");
+    for name in [
+        "forgotten",
+        "deleted",
+        "erased",
+        "proposed",
+        "superseded",
+        "upcoming",
+        "expired",
+        "shut",
+        "expiring",
+    ] {
+        assert!(!given.text().contains(&gone(name)), "{name} in {text}");
+    }
+}
+
+#[tokio::test]
+async fn every_filter_holds() {
+    let app = TestApp::with_keys().await;
+    let alice = alice(&app).await;
+    let rule = json!({
+        "content": "Seat rule: economy", "force": "hard", "domain": "travel", "key": "class",
+        "value": "economy",
+    });
+    alice.post("/api/memory", rule).await.expect(201);
+    for body in [
+        json!({ "content": "Seat wish: window", "domain": "travel", "category": "profile" }),
+        json!({ "content": "Seat skill: procedure", "type": "procedural", "kind": "skill" }),
+        json!({ "content": "Seat fact: plain", "tags": ["blue"] }),
+    ] {
+        alice.post("/api/memory", body).await.expect(201);
+    }
+    assert_eq!(contents(&search(&alice, "seat").await).len(), 4);
+    for (more, expected) in [
+        (json!({ "domains": ["travel"] }), 2),
+        (json!({ "domains": ["food"] }), 0),
+        (json!({ "force": "hard" }), 1),
+        (json!({ "category": "profile" }), 1),
+        (json!({ "type": "procedural" }), 1),
+        (json!({ "kind": "skill" }), 1),
+        (json!({ "min_confidence": 0.9 }), 4),
+        (json!({ "min_confidence": 0.99 }), 0),
+        (json!({ "limit": 2 }), 2),
+        (json!({ "limit": 0 }), 0),
+    ] {
+        let found = search_with(&alice, "seat", more.clone()).await.expect(200);
+        assert_eq!(contents(&found).len(), expected, "{more}: {:?}", contents(&found));
+    }
+    for wrong in [
+        json!({ "limit": 201 }),
+        json!({ "kind": "nothing" }),
+        json!({ "arms": ["psychic"] }),
+        json!({ "fusion": "nuclear" }),
+        json!({ "timezone": "Mars/Olympus" }),
+    ] {
+        let refused = search_with(&alice, "seat", wrong.clone()).await;
+        assert!((400..500).contains(&refused.status), "{wrong}: {}", refused.text());
+    }
+    let precise = search_with(&alice, "What about blue?", json!({ "precise": true })).await;
+    assert_eq!(contents(&precise.expect(200)), ["Seat fact: plain"]);
+}
+
+#[tokio::test]
+async fn turns_are_found_by_session_and_by_role() {
+    let app = TestApp::with_keys().await;
+    let alice = alice(&app).await;
+    for session in ["one", "two"] {
+        let said = |role: &str| json!({ "role": role, "content": format!("{role} said plum in {session}") });
+        let body = json!({ "turns": [said("user"), said("assistant"), said("tool")] });
+        alice.post(&format!("/api/sessions/{session}/turns"), body).await.expect(201);
+    }
+    let found = async |more: Value| {
+        let mut body = json!({ "query": "plum", "limit": 0, "turns": 10 });
+        for (key, value) in more.as_object().unwrap() {
+            body[key] = value.clone();
+        }
+        let json = alice.post("/api/memory/search", body).await.expect(200).json();
+        let turns = json["turns"].as_array().unwrap().clone();
+        let mut said: Vec<_> =
+            turns.iter().map(|t| t["turn"]["content"].as_str().unwrap().to_owned()).collect();
+        said.sort();
+        said
+    };
+    assert_eq!(found(json!({})).await, ["user said plum in one", "user said plum in two"]);
+    assert_eq!(found(json!({ "session_id": "two" })).await, ["user said plum in two"]);
+    let both = json!({ "roles": ["assistant", "tool"], "session_id": "one" });
+    assert_eq!(found(both).await, ["assistant said plum in one", "tool said plum in one"]);
+    assert!(found(json!({ "session_id": "three" })).await.is_empty());
+}
+
+#[tokio::test]
+async fn a_past_point_gives_what_was_known_then_and_the_same_bytes_later() {
+    let models = Stage::with_words();
+    let app = TestApp::with_models(models.clone()).await;
+    let alice = alice(&app).await;
+    let saved = alice.save("Lives in Lisbon by the river").await;
+    alice.save("Keeps bees").await;
+    let then = lukasa_server::clock::now();
+    let path = format!("/api/memory/{}", saved.at("/memory/id"));
+    let at = json!({ "as_of": then.to_string(), "known_at": then.to_string(), "turns": 5 });
+    let first = search_with(&alice, "Where does she live?", at.clone()).await.expect(200);
+    assert!(finds(&first, "Lives in Lisbon by the river"));
+    alice.patch(&path, json!({ "content": "Lives in Porto" })).await.expect(200);
+    alice.save("Lives for music").await;
+    let said = json!({ "turns": [{ "role": "user", "content": "I live on a boat now" }] });
+    alice.post("/api/sessions/chat/turns", said).await.expect(201);
+    let later = search_with(&alice, "Where does she live?", at.clone()).await.expect(200);
+    assert_eq!(first.text(), later.text());
+    let (base, engine) = app.again(models).await;
+    let restarted = search_with(&alice.at(&base), "Where does she live?", at).await.expect(200);
+    assert_eq!(first.text(), restarted.text());
+    engine.close();
+    let now = search(&alice, "Where does she live?").await;
+    assert!(finds(&now, "Lives in Porto") && !finds(&now, "Lives in Lisbon by the river"));
+}
+
+#[tokio::test]
+async fn what_is_linked_to_what_was_found_is_found_one_step_on() {
+    let app = TestApp::with_keys().await;
+    let alice = alice(&app).await;
+    let mut ids = Vec::new();
+    for content in ["Works on Project Heron", "Anna signs the invoices", "The office is yellow"] {
+        ids.push(alice.save(content).await.at("/memory/id"));
+    }
+    for n in 0..30 {
+        alice.save(&format!("Something else entirely {n}")).await;
+    }
+    for pair in ids.windows(2) {
+        let to = json!({ "to": pair[1], "relation": "relates_to" });
+        alice.post(&format!("/api/memory/{}/links", pair[0]), to).await.expect(201);
+    }
+    let found = search(&alice, "Heron").await;
+    assert_eq!(contents(&found), ["Works on Project Heron", "Anna signs the invoices"]);
+    let arms = found.json()["memories"][1]["why"]["arms"].clone();
+    assert!(arms.as_array().unwrap().iter().any(|arm| arm["arm"] == "link"), "{arms}");
+    let without = search_with(&alice, "Heron", json!({ "without": ["link"] })).await.expect(200);
+    assert_eq!(contents(&without), ["Works on Project Heron"]);
+}
+
+#[tokio::test]
+async fn last_month_is_a_month_of_the_persons_own_calendar() {
+    let app = TestApp::with_keys().await;
+    let alice = alice(&app).await;
+    let now = lukasa_server::clock::now();
+    // The last moment of the month before, where the person is: in UTC it may be this month.
+    let zone = jiff::tz::TimeZone::get("Pacific/Honolulu").unwrap();
+    let here = now.to_zoned(zone);
+    let first = here.first_of_month().unwrap().start_of_day().unwrap();
+    let (in_it, after) = (
+        first.timestamp() - jiff::SignedDuration::from_mins(5),
+        first.timestamp() + jiff::SignedDuration::from_mins(5),
+    );
+    let said = |content: &str, at: jiff::Timestamp| json!({ "role": "user", "content": content, "at": at.to_string() });
+    let turns = json!({ "turns": [said("the plumber fixed a pipe", in_it), said("the plumber was kind", after)] });
+    alice.post("/api/sessions/chat/turns", turns).await.expect(201);
+    let asked = json!({
+        "query": "What happened at the plumber last month?", "limit": 0, "turns": 2,
+        "timezone": "Pacific/Honolulu",
+    });
+    let found = alice.post("/api/memory/search", asked).await.expect(200);
+    assert_eq!(found.at("/times/0/words"), "last month");
+    let until: jiff::Timestamp = found.at("/times/0/until").parse().unwrap();
+    assert_eq!(until, first.timestamp(), "it ends where the person's month ends");
+    assert_eq!(found.at("/turns/0/turn/content"), "the plumber fixed a pipe");
+    let time = |at: usize| {
+        let arms = found.json()["turns"][at]["why"]["arms"].clone();
+        arms.as_array()
+            .unwrap()
+            .iter()
+            .any(|arm| arm["arm"] == "time" && arm["score"].as_f64().unwrap() > 0.0)
+    };
+    assert!(time(0) && !time(1), "{}", found.text());
+}
+
+/// A server with a scripted embedder and reranker, whose moods the test can change.
+async fn moody() -> (TestApp, Client, Arc<Scripted>, Arc<Scripted>) {
+    let (embedder, reranker) = (Arc::new(Scripted::local(64)), Arc::new(Scripted::remote(1)));
+    let app = TestApp::with_models(Stage::with_reranker(embedder.clone(), reranker.clone())).await;
+    let alice = alice(&app).await;
+    for content in
+        ["Tea in the morning, tea at noon and tea at night", "Green tea", "Likes the sea"]
+    {
+        alice.save(content).await;
+    }
+    (app, alice, embedder, reranker)
+}
+
+#[tokio::test]
+async fn an_embedder_that_fails_costs_the_vectors_and_nothing_else() {
+    let (_app, alice, embedder, _) = moody().await;
+    for (n, mood) in
+        [Mood::Failing, Mood::Malformed, Mood::Short, Mood::Late(Duration::from_secs(30))]
+            .into_iter()
+            .enumerate()
+    {
+        embedder.set_mood(mood);
+        let start = Instant::now();
+        // Another question each time: the embedding of one that was asked before is remembered.
+        let found = search(&alice, &format!("green tea {n}")).await;
+        assert!(start.elapsed() < Duration::from_secs(2), "{mood:?} took {:?}", start.elapsed());
+        assert!(
+            found.json()["degraded"].as_array().unwrap().contains(&"embedder".into()),
+            "{mood:?}"
+        );
+        assert_eq!(found.json()["model"], Value::Null);
+        assert!(finds(&found, "Green tea"), "{mood:?}");
+    }
+    embedder.set_mood(Mood::Well);
+    assert_eq!(search(&alice, "green tea again").await.json()["degraded"], json!([]));
+}
+
+#[tokio::test]
+async fn a_saved_memory_does_not_wait_for_an_embedder_that_fails() {
+    let (_app, alice, embedder, _) = moody().await;
+    embedder.set_mood(Mood::Failing);
+    alice.save("Collects stamps").await;
+    embedder.set_mood(Mood::Well);
+    assert!(finds(&search(&alice, "stamps").await, "Collects stamps"), "by its words at once");
+    // Whoever found that it lacks its vector has had it made.
+    for _ in 0..200 {
+        let found = search_with(&alice, "stamps", json!({ "arms": ["vector"] })).await.expect(200);
+        if finds(&found, "Collects stamps") {
+            return;
+        }
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    panic!("its embedding was never made");
+}
+
+#[tokio::test]
+async fn a_question_that_is_asked_again_is_not_embedded_again() {
+    let (_app, alice, embedder, _) = moody().await;
+    search(&alice, "green tea").await;
+    let asked = embedder.asked();
+    for _ in 0..5 {
+        search(&alice, "green tea").await;
+    }
+    assert_eq!(embedder.asked(), asked);
+    search(&alice, "black tea").await;
+    assert_eq!(embedder.asked(), asked + 1);
+}
+
+#[tokio::test]
+async fn a_reranker_has_the_last_word_unless_it_speaks_nonsense() {
+    let (_app, alice, _, reranker) = moody().await;
+    let fused = search_with(&alice, "tea at night", json!({ "rerank": false })).await.expect(200);
+    assert_eq!(contents(&fused)[0], "Tea in the morning, tea at noon and tea at night");
+    let reranked = search(&alice, "tea at night").await;
+    assert_eq!(reranked.json()["degraded"], json!([]));
+    let mut ranks: Vec<_> = reranked.json()["memories"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|f| f["why"]["fused_rank"].as_u64().unwrap())
+        .collect();
+    assert_eq!(ranks.len(), contents(&fused).len(), "nothing is lost on the way");
+    ranks.sort_unstable();
+    assert!(ranks.iter().zip(1..).all(|(rank, n)| *rank == n));
+    for mood in [Mood::Malformed, Mood::Short, Mood::Failing, Mood::Late(Duration::from_secs(30))] {
+        reranker.set_mood(mood);
+        let start = Instant::now();
+        let found = search(&alice, "tea at night").await;
+        assert!(start.elapsed() < Duration::from_secs(2), "{mood:?} took {:?}", start.elapsed());
+        assert_eq!(found.json()["degraded"], json!(["reranker"]), "{mood:?}");
+        assert_eq!(contents(&found), contents(&fused), "{mood:?}: the fused order is kept");
+    }
+}
+
+#[tokio::test]
+async fn of_two_memories_alike_the_fresher_one_comes_first() {
+    let app = TestApp::with_keys().await;
+    let alice = alice(&app).await;
+    for n in 0..40 {
+        alice.save(&format!("Meets Anna on evening number {n}")).await;
+    }
+    let found = search_with(&alice, "Anna", json!({ "limit": 40 })).await.expect(200);
+    let order = contents(&found);
+    assert_eq!(order[0], "Meets Anna on evening number 39");
+    let without = search_with(&alice, "Anna", json!({ "limit": 40, "without": ["recency"] })).await;
+    assert_ne!(contents(&without.expect(200)), order);
+}

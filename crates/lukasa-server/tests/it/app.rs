@@ -1,0 +1,408 @@
+//! The stage: a fresh database with two tenants, the whole server on a port of its own, and clients
+//! that hold one credential each. A client says what it asks; what the answer should be is said by
+//! the tests.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use bytes::Bytes;
+use lukasa_core::model::{Models, NoModels};
+use lukasa_core::{Origin, Permission, TenantId, Timestamp};
+use lukasa_engine::access::{Admitted, NewKey, NewToken};
+use lukasa_engine::jobs::Worked;
+use lukasa_engine::{Connect, Engine, Moment};
+use lukasa_server::clock;
+use lukasa_server::http::{App, Door, LOCAL_TENANT, LimitSettings, router};
+use lukasa_store::testing::TestDatabase;
+use serde_json::Value;
+use tokio::net::TcpListener;
+use tokio::task::JoinHandle;
+
+/// Every permission that a credential for one user can carry.
+pub const PERSONAL: [Permission; 5] =
+    [Permission::Read, Permission::Write, Permission::Propose, Permission::Erase, Permission::Chat];
+
+pub struct TestApp {
+    pub database: TestDatabase,
+    pub engine: Engine,
+    pub base: String,
+    http: reqwest::Client,
+    server: JoinHandle<()>,
+}
+
+impl Drop for TestApp {
+    fn drop(&mut self) {
+        self.server.abort();
+        self.engine.close();
+    }
+}
+
+impl TestApp {
+    /// A server that asks everybody for a key.
+    pub async fn with_keys() -> Self {
+        Self::start(Door::Keys, 8, |router| router).await
+    }
+
+    /// A server for the person whose machine it is.
+    pub async fn local() -> Self {
+        Self::start(Door::Local, 8, |router| router).await
+    }
+
+    /// A server that asks everybody for a key and has these models at hand.
+    pub async fn with_models(models: Arc<dyn Models>) -> Self {
+        Self::over(TestDatabase::fresh().await, models, Door::Keys, 8, |router| router).await
+    }
+
+    /// A server with so many connections to its database, and whatever `dress` puts around it.
+    pub async fn start(
+        door: Door,
+        pool_size: usize,
+        dress: impl FnOnce(axum::Router) -> axum::Router,
+    ) -> Self {
+        Self::over(TestDatabase::fresh().await, Arc::new(NoModels), door, pool_size, dress).await
+    }
+
+    /// Another server over the same database, as after a restart: it remembers nothing.
+    pub async fn again(&self, models: Arc<dyn Models>) -> (String, Engine) {
+        let engine = Engine::connect(&self.database.connect()).expect("engine").with_models(models);
+        let engine = engine.with_courier(lukasa_server::webhook::courier(true));
+        let (base, _) = serve(router(App::new(engine.clone(), Door::Keys))).await;
+        (base, engine)
+    }
+
+    /// A server that asks everybody for a key, with these limits.
+    pub async fn with_limits(settings: &LimitSettings) -> Self {
+        let (database, models) = (TestDatabase::fresh().await, Arc::new(NoModels));
+        let limit = |app: App| app.with_limits(settings, 8);
+        Self::configured(database, models, Door::Keys, 8, limit, |router| router).await
+    }
+
+    /// A server over this database, with these models at hand.
+    pub async fn over(
+        database: TestDatabase,
+        models: Arc<dyn Models>,
+        door: Door,
+        pool_size: usize,
+        dress: impl FnOnce(axum::Router) -> axum::Router,
+    ) -> Self {
+        Self::configured(database, models, door, pool_size, |app| app, dress).await
+    }
+
+    async fn configured(
+        database: TestDatabase,
+        models: Arc<dyn Models>,
+        door: Door,
+        pool_size: usize,
+        configure: impl FnOnce(App) -> App,
+        dress: impl FnOnce(axum::Router) -> axum::Router,
+    ) -> Self {
+        let connect = Connect { pool_size, ..database.connect() };
+        let engine = Engine::connect(&connect).expect("engine").with_models(models);
+        // No test waits for a model as long as a person's server does.
+        let engine = engine.with_patience(Duration::from_secs(2));
+        // Receivers of webhooks stand on this machine.
+        let engine = engine.with_courier(lukasa_server::webhook::courier(true));
+        engine.settle_model(clock::now()).await.expect("a database").expect("its model opens");
+        for tenant in ["acme", "globex", LOCAL_TENANT] {
+            engine.ensure_tenant(tenant, clock::now()).await.expect("tenant");
+        }
+        let app = configure(App::new(engine.clone(), door));
+        let (base, server) = serve(dress(router(app))).await;
+        // A client cannot be built without a provider of cryptography, even for plain HTTP.
+        lukasa_models::tls::install();
+        Self { database, engine, base, http: reqwest::Client::new(), server }
+    }
+
+    /// Does everything that is due now, and says what was done.
+    pub async fn work(&self) -> Vec<Worked> {
+        self.work_at(clock::now()).await
+    }
+
+    /// Does everything that will be due then.
+    pub async fn work_at(&self, now: Timestamp) -> Vec<Worked> {
+        let mut done = Vec::new();
+        loop {
+            let moment = Moment { now, ..clock::moment() };
+            match self.engine.work("w", moment).await.expect("a database") {
+                Worked::Nothing => return done,
+                worked => done.push(worked),
+            }
+        }
+    }
+
+    pub fn anonymous(&self) -> Client {
+        Client { base: self.base.clone(), http: self.http.clone(), headers: BTreeMap::new() }
+    }
+
+    /// A client that presents `secret`, whatever it is.
+    pub fn presenting(&self, secret: &str) -> Client {
+        self.anonymous().with("authorization", &format!("Bearer {secret}"))
+    }
+
+    /// Makes a key as `lukasa key create` would; the id and the secret.
+    pub async fn make_key(
+        &self,
+        tenant: &str,
+        user: Option<&str>,
+        permissions: &[Permission],
+        expires_at: Option<Timestamp>,
+    ) -> (String, String) {
+        let new = NewKey {
+            name: format!("{tenant} {} {permissions:?}", user.unwrap_or("everybody")),
+            user: user.map(str::to_owned),
+            permissions: permissions.to_vec(),
+            origin: Origin::Assistant,
+            expires_at,
+        };
+        let tenant = TenantId::named(tenant);
+        let issued = self.engine.create_key(tenant, new, &clock::random(), clock::now()).await;
+        let issued = issued.expect("a key");
+        (issued.record.key_id, issued.text)
+    }
+
+    /// A key for all of a tenant's users, with every permission. It still has to name one.
+    pub async fn tenant_key(&self, tenant: &str) -> Client {
+        self.presenting(&self.make_key(tenant, None, &Permission::ALL, None).await.1)
+    }
+
+    /// The same for an application whose operator vouches that its words are the user's.
+    pub async fn application_key(&self, tenant: &str) -> Client {
+        let new = NewKey {
+            name: format!("{tenant} application"),
+            user: None,
+            permissions: Permission::ALL.to_vec(),
+            origin: Origin::UserSaid,
+            expires_at: None,
+        };
+        let tenant = TenantId::named(tenant);
+        let issued = self.engine.create_key(tenant, new, &clock::random(), clock::now()).await;
+        self.presenting(&issued.expect("a key").text)
+    }
+
+    /// A key for all of a tenant's users, with these permissions.
+    pub async fn key_that_may(&self, tenant: &str, permissions: &[Permission]) -> Client {
+        self.presenting(&self.make_key(tenant, None, permissions, None).await.1)
+    }
+
+    /// A key that is bound to one user.
+    pub async fn bound_key(&self, tenant: &str, user: &str) -> Client {
+        self.presenting(&self.make_key(tenant, Some(user), &PERSONAL, None).await.1)
+    }
+
+    /// A human: the token of one person's browser.
+    pub async fn human(&self, tenant: &str, user: &str) -> Client {
+        self.presenting(&self.mint(tenant, user, clock::now()).await)
+    }
+
+    /// A token minted at the given time, which may be long ago.
+    pub async fn mint(&self, tenant: &str, user: &str, at: Timestamp) -> String {
+        let (_, secret) = self.make_key(tenant, None, &Permission::ALL, None).await;
+        let by: Admitted = self.engine.authenticate(&secret, clock::now()).await.expect("admitted");
+        let new = NewToken { user, permissions: &PERSONAL, minutes: 15, page: None };
+        let minted = self.engine.mint_token(&by, new, &clock::random(), at).await;
+        minted.expect("a token").text
+    }
+}
+
+/// Serves a router on a loopback port of its own.
+pub async fn serve(router: axum::Router) -> (String, JoinHandle<()>) {
+    let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
+    let base = format!("http://{}", listener.local_addr().expect("an address"));
+    let server = tokio::spawn(async move {
+        axum::serve(listener, router).await.expect("served");
+    });
+    (base, server)
+}
+
+/// One credential, and perhaps the user it names.
+#[derive(Clone)]
+pub struct Client {
+    pub base: String,
+    http: reqwest::Client,
+    headers: BTreeMap<String, String>,
+}
+
+impl Client {
+    /// The same client with one more header on every request.
+    pub fn with(&self, name: &str, value: &str) -> Self {
+        let mut other = self.clone();
+        other.headers.insert(name.to_lowercase(), value.to_owned());
+        other
+    }
+
+    /// The same credential, naming a user.
+    pub fn about(&self, user: &str) -> Self {
+        self.with("x-lukasa-user", user)
+    }
+
+    /// The same client at another server.
+    pub fn at(&self, base: &str) -> Self {
+        Self { base: base.to_owned(), ..self.clone() }
+    }
+
+    /// What it sends under this name with every request.
+    pub fn header(&self, name: &str) -> String {
+        self.headers.get(name).cloned().unwrap_or_default()
+    }
+
+    pub async fn get(&self, path: &str) -> Answer {
+        self.call("GET", path, None).await
+    }
+
+    pub async fn post(&self, path: &str, body: Value) -> Answer {
+        self.call("POST", path, Some(body)).await
+    }
+
+    pub async fn patch(&self, path: &str, body: Value) -> Answer {
+        self.call("PATCH", path, Some(body)).await
+    }
+
+    pub async fn put(&self, path: &str, body: Value) -> Answer {
+        self.call("PUT", path, Some(body)).await
+    }
+
+    pub async fn delete(&self, path: &str) -> Answer {
+        self.call("DELETE", path, None).await
+    }
+
+    pub async fn call(&self, method: &str, path: &str, body: Option<Value>) -> Answer {
+        let Some(body) = body else { return self.send(method, path, Bytes::new()).await };
+        let json = self.with("content-type", "application/json");
+        json.send(method, path, body.to_string().into()).await
+    }
+
+    /// Sends these very bytes.
+    pub async fn send(&self, method: &str, path: &str, body: Bytes) -> Answer {
+        if path == "/api/memory/retrieve" {
+            // The first count of tokens takes long; `lukasa serve` has it done beforehand.
+            lukasa_core::context::tokens::warm();
+        }
+        let method = method.parse().expect("a method");
+        let mut request = self.http.request(method, format!("{}{path}", self.base)).body(body);
+        for (name, value) in &self.headers {
+            request = request.header(name, value);
+        }
+        Answer::read(request.send().await.expect("an answer")).await
+    }
+
+    /// Opens what is to be read piece by piece.
+    pub async fn open(&self, path: &str) -> reqwest::Response {
+        let mut request = self.http.get(format!("{}{path}", self.base));
+        for (name, value) in &self.headers {
+            request = request.header(name, value);
+        }
+        request.send().await.expect("an answer")
+    }
+
+    /// Waits until a retrieval is noted, which happens behind the answer.
+    pub async fn noted(&self, retrieval: &str) -> Answer {
+        let path = format!("/api/retrievals/{retrieval}");
+        for _ in 0..500 {
+            let answer = self.get(&path).await;
+            if answer.status == 200 {
+                return answer;
+            }
+            // Nothing announces the note; one has to look.
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+        self.get(&path).await.expect(200)
+    }
+
+    /// Saves a memory and gives the answer.
+    pub async fn save(&self, content: &str) -> Answer {
+        self.post("/api/memory", serde_json::json!({ "content": content })).await.expect(201)
+    }
+}
+
+/// What came back, to the byte.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Answer {
+    pub status: u16,
+    /// Sorted by name.
+    pub headers: Vec<(String, String)>,
+    pub body: Bytes,
+}
+
+impl Answer {
+    async fn read(response: reqwest::Response) -> Self {
+        let status = response.status().as_u16();
+        let text = |value: &reqwest::header::HeaderValue| {
+            String::from_utf8_lossy(value.as_bytes()).into_owned()
+        };
+        let headers = response.headers().iter();
+        let mut headers: Vec<(String, String)> =
+            headers.map(|(name, value)| (name.to_string(), text(value))).collect();
+        headers.sort();
+        Self { status, headers, body: response.bytes().await.expect("a body") }
+    }
+
+    /// This answer, which must have the status.
+    #[track_caller]
+    pub fn expect(self, status: u16) -> Self {
+        assert_eq!(self.status, status, "{}", self.text());
+        self
+    }
+
+    /// This answer, which must be a problem with the code and say so in every way it has.
+    #[track_caller]
+    pub fn refused(self, status: u16, code: &str) -> Self {
+        assert_eq!((self.status, self.code().as_str()), (status, code), "{}", self.text());
+        assert_eq!(self.header("content-type"), Some("application/problem+json"));
+        assert_eq!(self.json()["status"], status);
+        self
+    }
+
+    /// This answer to a retrieval without a database, which must hold no memory: an empty context, or
+    /// a refusal once the admission of the credential has run out.
+    #[track_caller]
+    pub fn expect_no_context(self) {
+        if self.status == 503 {
+            self.refused(503, "unavailable");
+            return;
+        }
+        let found = self.expect(200);
+        assert_eq!(found.at("/context"), "");
+        assert_eq!(found.json()["degraded"], serde_json::json!(["database"]));
+    }
+
+    pub fn is_good(&self) -> bool {
+        (200..300).contains(&self.status)
+    }
+
+    pub fn text(&self) -> String {
+        String::from_utf8_lossy(&self.body).into_owned()
+    }
+
+    pub fn json(&self) -> Value {
+        serde_json::from_slice(&self.body).unwrap_or(Value::Null)
+    }
+
+    /// The text at a JSON pointer; empty if there is none.
+    pub fn at(&self, pointer: &str) -> String {
+        self.json().pointer(pointer).and_then(Value::as_str).unwrap_or_default().to_owned()
+    }
+
+    pub fn code(&self) -> String {
+        self.at("/code")
+    }
+
+    pub fn header(&self, name: &str) -> Option<&str> {
+        self.headers.iter().find(|(key, _)| key == name).map(|(_, value)| value.as_str())
+    }
+
+    /// The texts at one key of every item of `data`.
+    pub fn each(&self, key: &str) -> Vec<String> {
+        let json = self.json();
+        let items = json["data"].as_array().cloned().unwrap_or_default();
+        items.iter().map(|item| item[key].as_str().unwrap_or_default().to_owned()).collect()
+    }
+}
+
+/// A word that occurs nowhere else, for finding out where words get to.
+pub fn canary(of: &str) -> String {
+    static NEXT: AtomicU64 = AtomicU64::new(0);
+    let number = NEXT.fetch_add(1, Ordering::Relaxed);
+    format!("canary{of}{:08x}x{number}", u32::from_be_bytes(clock::random()))
+}

@@ -1,0 +1,97 @@
+//! The binary, as a person and a script type it.
+
+mod backup;
+mod connect;
+mod everyday;
+mod own;
+
+use std::process::{Command, Output};
+
+use lukasa_store::testing::TestDatabase;
+
+fn lukasa(database: &TestDatabase, args: &[&str]) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_lukasa"));
+    command.args(args).env("DATABASE_URL", database.url()).env_remove("LUKASA_TENANT");
+    command.output().expect("lukasa runs")
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+#[tokio::test]
+async fn a_key_is_made_listed_and_revoked() {
+    let database = TestDatabase::fresh().await;
+    let made = lukasa(&database, &["key", "create", "--tenant", "acme", "--name", "bot", "--json"]);
+    assert!(made.status.success(), "{}", text(&made.stderr));
+    let made: serde_json::Value = serde_json::from_slice(&made.stdout).unwrap();
+    assert!(made["secret"].as_str().unwrap().starts_with("lk_live_"));
+    assert_eq!(made["permissions"], serde_json::json!(["read", "write", "propose"]));
+    let listed = lukasa(&database, &["key", "list", "--tenant", "acme"]);
+    let listed = text(&listed.stdout);
+    assert!(listed.contains("bot") && listed.contains("live"), "{listed}");
+    assert!(!listed.contains(made["secret"].as_str().unwrap()), "the secret is shown once");
+    let id = made["id"].as_str().unwrap();
+    let revoked = lukasa(&database, &["key", "revoke", "--tenant", "acme", id]);
+    assert!(revoked.status.success());
+    let again = lukasa(&database, &["key", "revoke", "--tenant", "acme", id]);
+    assert_eq!(again.status.code(), Some(4), "{}", text(&again.stderr));
+}
+
+#[tokio::test]
+async fn a_link_is_made_that_signs_its_person_in() {
+    let app = crate::app::TestApp::with_keys().await;
+    for (more, admin) in [(None, false), (Some("--admin"), true)] {
+        let mut args = vec!["sign-in", "--tenant", "acme", "--user", "alice", "--json"];
+        args.extend(more);
+        let made = lukasa(&app.database, &args);
+        assert!(made.status.success(), "{}", text(&made.stderr));
+        let made: serde_json::Value = serde_json::from_slice(&made.stdout).unwrap();
+        let link = made["url"].as_str().unwrap().strip_prefix("http://127.0.0.1:7777/sign-in#");
+        let sent = serde_json::json!({ "link": link.expect("an address to open") });
+        let entered = app.anonymous().post("/api/sign-in", sent).await.expect(201).json();
+        assert_eq!((&entered["user"], &entered["admin"]), (&"alice".into(), &admin.into()));
+    }
+}
+
+#[tokio::test]
+async fn the_doctor_finds_a_healthy_database_and_says_what_a_sick_one_needs() {
+    let database = TestDatabase::fresh().await;
+    let healthy = lukasa(&database, &["doctor", "--json"]);
+    let report: serde_json::Value = serde_json::from_slice(&healthy.stdout).unwrap();
+    assert_eq!(report["ok"], true, "{report:#}");
+    let admin = database.admin().await;
+    admin.batch_execute("alter table fact_version no force row level security").await.unwrap();
+    let sick = lukasa(&database, &["doctor"]);
+    assert_eq!(sick.status.code(), Some(1));
+    let told = text(&sick.stdout);
+    assert!(told.contains("FAILED") && told.contains("fact_version"), "{told}");
+    let refused = lukasa(&database, &["serve", "--listen", "127.0.0.1:0"]);
+    assert_eq!(refused.status.code(), Some(1), "a server does not serve from it either");
+    assert!(text(&refused.stderr).contains("refusing to serve"));
+}
+
+#[tokio::test]
+async fn a_database_that_is_away_is_said_to_be_away() {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_lukasa"));
+    let url = "postgres://nobody@127.0.0.1:1/none";
+    let output = command.arg("doctor").env("DATABASE_URL", url).output().unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    let told = text(&output.stdout);
+    assert!(told.contains("fix: start PostgreSQL"), "{told}");
+}
+
+#[tokio::test]
+async fn migrating_twice_does_no_harm() {
+    let database = TestDatabase::fresh().await;
+    let output = lukasa(&database, &["migrate"]);
+    assert_eq!(text(&output.stdout), "The schema is up to date.\n");
+    let output = lukasa(&database, &["migrate", "--dry-run", "--json"]);
+    assert_eq!(text(&output.stdout).replace([' ', '\n'], ""), r#"{"pending":[]}"#);
+}
+
+#[test]
+fn the_help_teaches_the_first_steps() {
+    let help = Command::new(env!("CARGO_BIN_EXE_lukasa")).arg("--help").output().unwrap();
+    insta::assert_snapshot!(text(&help.stdout));
+}

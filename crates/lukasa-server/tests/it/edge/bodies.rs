@@ -1,0 +1,101 @@
+//! Bodies are read after the credential was checked, within a memory budget, and never parsed when
+//! they are too deep or have too many values.
+
+use std::time::Duration;
+
+use lukasa_server::http::LimitSettings;
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::TcpStream;
+
+use crate::app::TestApp;
+
+/// Sends a head and no body, and gives the status line of the answer if one comes.
+async fn answer_before_body(base: &str, head: &str) -> Option<String> {
+    let mut stream = TcpStream::connect(base.trim_start_matches("http://")).await.unwrap();
+    stream.write_all(head.as_bytes()).await.unwrap();
+    let mut answer = [0; 12];
+    let read = tokio::time::timeout(Duration::from_secs(5), stream.read_exact(&mut answer)).await;
+    read.ok()?.ok()?;
+    Some(String::from_utf8_lossy(&answer).into_owned())
+}
+
+#[tokio::test]
+async fn a_body_is_not_read_before_the_credential_is_checked() {
+    let app = TestApp::with_keys().await;
+    for (method, path) in [
+        ("POST", "/mem0/memories"),
+        ("POST", "/mem0/v3/memories/add/"),
+        ("POST", "/mem0/search"),
+        ("POST", "/mem0/v3/memories/"),
+        ("PUT", "/mem0/v1/batch/"),
+        ("DELETE", "/mem0/v1/batch/"),
+        ("PUT", "/mem0/memories/mem_1"),
+        ("POST", "/api/memory"),
+        ("POST", "/api/import"),
+        ("POST", "/api/vault"),
+        ("POST", "/v1/chat/completions"),
+        ("POST", "/v1/embeddings"),
+        ("POST", "/mcp"),
+    ] {
+        let head = format!(
+            "{method} {path} HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n\
+             content-length: 1000000\r\n\r\n"
+        );
+        let answer = answer_before_body(&app.base, &head).await;
+        assert_eq!(answer.as_deref(), Some("HTTP/1.1 401"), "{method} {path}");
+    }
+}
+
+#[tokio::test]
+async fn json_with_too_many_values_or_levels_is_rejected() {
+    let app = TestApp::local().await;
+    let me = app.anonymous().with("content-type", "application/json");
+    let many = format!("{{\"messages\":[{}0]}}", "0,".repeat(1_500_000));
+    me.send("POST", "/mem0/memories", many.clone().into()).await.expect(413);
+    let sent = me.send("POST", "/api/sessions/s/turns", many.clone().into()).await;
+    sent.refused(413, "body_too_large");
+    me.send("POST", "/v1/chat/completions", many.into()).await.expect(413);
+    let deep = format!("{{\"content\":{}{}}}", "[".repeat(100_000), "]".repeat(100_000));
+    me.send("POST", "/api/memory", deep.clone().into()).await.refused(400, "malformed_body");
+    me.send("POST", "/v1/chat/completions", deep.clone().into()).await.expect(400);
+    me.send("POST", "/mcp", deep.into()).await.refused(400, "malformed_body");
+}
+
+#[tokio::test]
+async fn bodies_in_flight_share_one_memory_budget() {
+    let settings = LimitSettings { body_memory: 1, ..LimitSettings::default() };
+    let app = TestApp::with_limits(&settings).await;
+    let key = app.tenant_key("acme").await.about("alice");
+    let turns = |kilobytes: usize| {
+        let turn = serde_json::json!({ "role": "user", "content": "word ".repeat(200) });
+        serde_json::json!({ "turns": vec![turn; kilobytes.min(90)],
+                            "title": "x".repeat(kilobytes * 1024) })
+    };
+    // One that declares a megabyte and does not send it holds the budget.
+    let head = format!(
+        "POST /api/sessions/s/turns HTTP/1.1\r\nhost: localhost\r\nauthorization: {}\r\n\
+         x-lukasa-user: alice\r\ncontent-type: application/json\r\ncontent-length: 1048000\r\n\r\n",
+        key.header("authorization")
+    );
+    let mut holder = TcpStream::connect(app.base.trim_start_matches("http://")).await.unwrap();
+    holder.write_all(head.as_bytes()).await.unwrap();
+    let mut refused = key.post("/api/sessions/s/turns", turns(300)).await;
+    for _ in 0..100 {
+        if refused.status == 503 {
+            break;
+        }
+        tokio::time::sleep(Duration::from_millis(20)).await;
+        refused = key.post("/api/sessions/s/turns", turns(300)).await;
+    }
+    let refused = refused.refused(503, "overloaded");
+    assert_eq!(refused.header("retry-after"), Some("1"));
+    key.save("Small bodies need none of it").await;
+    drop(holder);
+    for _ in 0..100 {
+        if key.post("/api/sessions/s/turns", turns(300)).await.status != 503 {
+            return;
+        }
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    panic!("the memory was not given back");
+}

@@ -1,0 +1,104 @@
+//! What conversations have left of everybody: a contradiction, episodes, passes, calls of a model, a
+//! job that was given up, and sessions in every part of their life.
+
+use std::sync::Arc;
+
+use lukasa_models::scripted::ScriptedChat;
+use serde_json::{Value, json};
+
+use super::things::{Thing, Things};
+use crate::app::{Client, TestApp, canary};
+
+const STANDS: &str = "Prefers tea";
+
+/// Finds that whoever speaks of coffee no longer prefers tea; everything it says holds the canary that
+/// was said to it.
+pub fn chat() -> Arc<ScriptedChat> {
+    Arc::new(ScriptedChat::saying(|ask| {
+        let data = &ask.messages[1].content;
+        let (known, new) = data.split_once("New turns").unwrap_or(("", data));
+        let word = new.split_whitespace().find(|word| word.starts_with("canary")).unwrap_or("it");
+        let handle = known.lines().find(|line| line.contains(STANDS));
+        let handle = handle.and_then(|line| line.split(':').next()).unwrap_or_default();
+        let change = json!({
+            "op": "update", "target": handle, "content": format!("User prefers coffee from {word}."),
+            "kind": "preference", "importance": 5, "confidence": 0.9, "reasoning": "said so",
+            "evidence": [{ "turn": 1, "quote": format!("I prefer coffee from {word} to tea") }],
+        });
+        let memories: Vec<Value> = new.contains("coffee").then_some(change).into_iter().collect();
+        let summary = format!("They talked about {word}.");
+        json!({ "title": "A chat", "summary": summary, "memories": memories }).to_string()
+    }))
+}
+
+impl Things {
+    /// Talks some more as the client's user, and has all of it learned from.
+    pub async fn and_learned(mut self, app: &TestApp, client: &Client) -> Self {
+        let song = canary("learned");
+        client.save(STANDS).await;
+        let coffee = format!("I prefer coffee from {song} to tea these days.");
+        for words in [coffee, format!("The rain over {song} went on all night.")] {
+            let session = canary("chat");
+            let said = self.say(client, &session, &words).await;
+            client.post(&format!("/api/sessions/{session}/close"), json!({})).await.expect(200);
+            // Whoever sends it may see it again, so it is no private word.
+            self.put(Thing::Turn, said);
+        }
+        app.work().await;
+        let found = client.get("/api/memory/contradictions").await.expect(200);
+        self.put(Thing::Memory("contesting"), found.at("/data/0/against/id"));
+        self.put(Thing::ContestDigest, found.at("/data/0/against/sha256"));
+        self.hide(&found.json());
+        self.put(
+            Thing::EpisodeCursor,
+            client.get("/api/episodes?limit=1").await.at("/next_cursor"),
+        );
+        let last = client.get("/api/episodes?limit=1").await.at("/data/0/id");
+        self.put(Thing::Episode, last);
+        for path in ["/api/episodes", "/api/passes"] {
+            let list = client.get(path).await.expect(200);
+            assert_eq!(list.each("id").len(), 2, "{path}: {}", list.text());
+            self.hide(&list.json());
+        }
+        assert!(!client.get("/api/model-calls").await.each("model").is_empty());
+
+        for (thing, trash) in [
+            (Thing::DeletableSession, false),
+            (Thing::ErasableSession, false),
+            (Thing::TrashedSession, true),
+        ] {
+            let session = canary("chat");
+            let turn = self.say(client, &session, &song).await;
+            match thing {
+                Thing::DeletableSession => self.put(Thing::DeletableTurn, turn),
+                Thing::ErasableSession => self.put(Thing::ErasableTurn, turn),
+                _ => {}
+            }
+            if trash {
+                client.delete(&format!("/api/sessions/{session}")).await.expect(200);
+            }
+            self.put(thing, session);
+        }
+        let session = canary("chat");
+        self.say(client, &session, &song).await;
+        client.post(&format!("/api/sessions/{session}/close"), json!({})).await.expect(200);
+        let admin = app.database.admin().await;
+        let sql = "update job set state = 'dead', head_at = null, attempts = 5, last_error = 'no use' \
+                   where key = $1 and kind = 'extract'";
+        assert_eq!(admin.execute(sql, &[&session]).await.expect("a job"), 1);
+        let jobs = client.get("/api/jobs").await.expect(200);
+        assert_eq!(jobs.at("/data/0/state"), "dead");
+        self.put(Thing::DeadJob, jobs.at("/data/0/id"));
+        self.hide(&jobs.json());
+        self.put(Thing::TurnNumber, "1".to_owned());
+        self.private.push(song);
+        self
+    }
+
+    /// Says something in a session; the id of the turn.
+    async fn say(&self, client: &Client, session: &str, words: &str) -> String {
+        let body = json!({ "turns": [{ "role": "user", "content": words }] });
+        let said = client.post(&format!("/api/sessions/{session}/turns"), body).await.expect(201);
+        said.at("/turn_ids/0")
+    }
+}

@@ -1,0 +1,483 @@
+//! One row per operation: what it needs, and which of its parts carry an id. An operation without a
+//! row fails the suite, and so does a part of an operation that neither its row nor [`HARMLESS`]
+//! names.
+
+use lukasa_core::Permission::{self, Admin, Erase, Propose, Read, Write};
+
+use super::things::Thing::{self, *};
+
+/// Where in a request a thing stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Place {
+    Path(&'static str),
+    Query(&'static str),
+    Header(&'static str),
+    /// A property, or one of a property's own behind a dot; with `[]` behind it, a list of one.
+    Body(&'static str),
+}
+use Place::{Body, Header, Path, Query};
+
+/// What somebody else's thing must answer, like one that never was.
+#[derive(Debug, Clone, Copy)]
+pub enum Foreign {
+    /// One of these codes.
+    Refused(&'static [&'static str]),
+    /// A good answer, from the caller's own rows only.
+    Own,
+}
+use Foreign::{Own, Refused};
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Use {
+    /// Part of every request of this operation.
+    Given,
+    /// Put into the request for one attempt.
+    Tried,
+    /// Put in only where the whole request is somebody else's, word for word.
+    Replayed,
+}
+
+#[derive(Debug, Clone, Copy)]
+pub struct Field {
+    pub place: Place,
+    pub thing: Thing,
+    pub foreign: Foreign,
+    pub used: Use,
+}
+
+#[derive(Debug, Clone, Copy)]
+pub struct Row {
+    pub operation: &'static str,
+    /// Nobody needs anything where this is absent.
+    pub needs: Option<Permission>,
+    pub writes: bool,
+    /// Only a human may do it.
+    pub human: bool,
+    /// The parts of the body that carry no id.
+    pub body: Option<&'static str>,
+    pub fields: &'static [Field],
+}
+
+impl Row {
+    /// Whether the operation is about one user's memory rather than a tenant's lists.
+    pub fn is_personal(&self) -> bool {
+        self.needs.is_some_and(|permission| permission != Admin)
+    }
+}
+
+const fn given(place: Place, thing: Thing, foreign: Foreign) -> Field {
+    Field { place, thing, foreign, used: Use::Given }
+}
+
+const fn tried(place: Place, thing: Thing, foreign: Foreign) -> Field {
+    Field { place, thing, foreign, used: Use::Tried }
+}
+
+const MEMORY: Foreign = Refused(&["memory_not_found"]);
+const OPERATION: Foreign = Refused(&["operation_not_found"]);
+const LINK: Foreign = Refused(&["link_not_found"]);
+const DOMAIN: Foreign = Refused(&["domain_not_found"]);
+const USER: Foreign = Refused(&["user_not_found"]);
+const SESSION: Foreign = Refused(&["session_not_found"]);
+const TURN: Foreign = Refused(&["turn_not_found"]);
+const EPISODE: Foreign = Refused(&["episode_not_found"]);
+const JOB: Foreign = Refused(&["job_not_found"]);
+const IMPORT: Foreign = Refused(&["import_not_found"]);
+const WEBHOOK: Foreign = Refused(&["webhook_not_found"]);
+const RETRIEVAL: Foreign = Refused(&["retrieval_not_found"]);
+
+const WORDS: Field = tried(Path("id"), Words, MEMORY);
+const STALE: Field = tried(Header("If-Match"), Version, Refused(&["version_mismatch"]));
+const IN_DOMAIN: Field = tried(Body("domain"), Domain("orchard"), DOMAIN);
+const AGAIN: Field = Field {
+    place: Header("Idempotency-Key"),
+    thing: IdempotencyKey,
+    foreign: Own,
+    used: Use::Replayed,
+};
+
+const fn reads(operation: &'static str, fields: &'static [Field]) -> Row {
+    Row { operation, needs: Some(Read), writes: false, human: false, body: None, fields }
+}
+
+const fn does(needs: Permission, operation: &'static str, fields: &'static [Field]) -> Row {
+    Row { operation, needs: Some(needs), writes: true, human: false, body: None, fields }
+}
+
+const fn with_body(row: Row, body: &'static str) -> Row {
+    Row { body: Some(body), ..row }
+}
+
+const fn by_a_human(row: Row) -> Row {
+    Row { human: true, ..row }
+}
+
+const fn only_reads(row: Row) -> Row {
+    Row { writes: false, ..row }
+}
+
+const fn open(operation: &'static str) -> Row {
+    Row { operation, needs: None, writes: false, human: false, body: None, fields: &[] }
+}
+
+/// No files: nothing is taken in, and the answer is the caller's own memory. What somebody else's files
+/// do is tried with the API.
+const VAULT: &str = r#"{"files": []}"#;
+
+#[rustfmt::skip]
+pub const TABLE: &[Row] = &[
+    // Sessions are named by their users, so a neighbour may open one under the name of hers: it is
+    // another session. Those who only look come first, while nobody has one of that name yet.
+    reads("list_sessions", &[tried(Query("cursor"), SessionCursor, Own)]),
+    reads("get_session", &[given(Path("session_id"), Session, SESSION)]),
+    reads("list_turns", &[
+        given(Path("session_id"), Session, SESSION),
+        tried(Query("cursor"), TurnCursor, Own),
+    ]),
+    reads("search_sessions", &[
+        given(Query("query"), Words, Own),
+        tried(Query("query"), Content, Own),
+    ]),
+    reads("get_review", &[]),
+    reads("get_state", &[]),
+    reads("get_vault", &[]),
+    with_body(reads("plan_vault", &[]), VAULT),
+    with_body(does(Write, "sync_vault", &[AGAIN]), VAULT),
+    with_body(
+        does(Write, "run_vault_command", &[AGAIN]),
+        r#"{"command": "view", "path": "/memories"}"#,
+    ),
+    reads("list_dependents", &[
+        given(Query("session_id"), Session, SESSION),
+        tried(Query("turn_id"), DeletableTurn, TURN),
+        tried(Query("episode_id"), Episode, EPISODE),
+    ]),
+    reads("list_portraits", &[]),
+    reads("list_clusters", &[]),
+    reads("get_portrait", &[given(Path("name"), DomainPortrait, Refused(&["domain_not_found"]))]),
+    reads("export", &[]),
+    reads("list_imports", &[]),
+    // Sources are named by whoever brings them, under one user.
+    with_body(
+        does(Write, "import", &[]),
+        r#"{"item": "memory", "source": "a", "content": "Keeps bees"}"#,
+    ),
+    does(Write, "undo_import", &[given(Path("id"), Import, IMPORT)]),
+    reads("get_window", &[given(Path("session_id"), Session, SESSION)]),
+    reads("get_why", &[
+        given(Path("session_id"), Session, SESSION),
+        given(Path("number"), TurnNumber, Own),
+    ]),
+    reads("get_session_context", &[given(Path("session_id"), Session, SESSION)]),
+    reads("list_episodes", &[
+        tried(Query("session_id"), Session, Own),
+        tried(Query("cursor"), EpisodeCursor, Own),
+    ]),
+    reads("list_passes", &[tried(Query("session_id"), Session, Own)]),
+    reads("list_contradictions", &[]),
+    reads("list_jobs", &[]),
+    reads("list_model_calls", &[]),
+    reads("get_retrieval", &[given(Path("retrieval_id"), Retrieval, RETRIEVAL)]),
+    reads("list_usage", &[
+        tried(Query("memory_id"), Memory("kept"), Own),
+        tried(Query("cursor"), UsageCursor, Own),
+    ]),
+    reads("get_stats", &[]),
+    with_body(
+        reads("search_memories", &[
+            tried(Body("query"), Words, Own),
+            tried(Body("query"), Content, Own),
+            tried(Body("session_id"), Session, Own),
+            tried(Body("domains[]"), Domain("orchard"), Own),
+        ]),
+        r#"{"query": "What was said, and by whom?", "turns": 20, "sessions": 5}"#,
+    ),
+    with_body(
+        reads("detect_domains", &[
+            tried(Body("query"), Words, Own),
+            tried(Body("query"), Domain("orchard"), Own),
+        ]),
+        r#"{"query": "Book a flight"}"#,
+    ),
+    // It reads, and leaves a note of what it gave.
+    with_body(
+        does(Read, "retrieve_context", &[
+            tried(Body("query"), Words, Own),
+            tried(Body("query"), Content, Own),
+            tried(Body("session_id"), Session, Own),
+            tried(Body("domains[]"), Domain("orchard"), Own),
+        ]),
+        r#"{"query": "What do you remember about me?"}"#,
+    ),
+    with_body(
+        does(Write, "edit_session", &[given(Path("session_id"), Session, SESSION), AGAIN]),
+        r#"{"title": "Another name"}"#,
+    ),
+    with_body(does(Write, "close_session", &[given(Path("session_id"), Session, SESSION), AGAIN]), "{}"),
+    // Nobody reads its answer, so it says the same of every session.
+    with_body(does(Write, "beacon", &[given(Body("session_id"), Session, Own)]), "{}"),
+    does(Write, "learn_session", &[given(Path("session_id"), Session, SESSION), AGAIN]),
+    does(Write, "delete_turn", &[given(Path("id"), DeletableTurn, TURN), AGAIN]),
+    does(Erase, "erase_turn", &[given(Path("id"), ErasableTurn, TURN), AGAIN]),
+    does(Erase, "erase_session", &[given(Path("session_id"), ErasableSession, SESSION), AGAIN]),
+    does(Write, "delete_episode", &[given(Path("id"), Episode, EPISODE), AGAIN]),
+    does(Write, "delete_session", &[given(Path("session_id"), DeletableSession, SESSION), AGAIN]),
+    does(Write, "restore_session", &[given(Path("session_id"), TrashedSession, SESSION), AGAIN]),
+    with_body(does(Write, "consolidate", &[AGAIN]), "{}"),
+    with_body(does(Write, "phrase_portraits", &[AGAIN]), "{}"),
+    does(Write, "retry_job", &[given(Path("id"), DeadJob, JOB), AGAIN]),
+    with_body(
+        does(Write, "report_usage", &[
+            given(Body("memory_id"), Memory("kept"), MEMORY),
+            tried(Body("session_id"), Session, Own),
+            tried(Body("retrieval_id"), Retrieval, Own),
+            tried(Body("turn_id"), Turn, Own),
+            AGAIN,
+        ]),
+        r#"{"type": "cited"}"#,
+    ),
+    with_body(does(Write, "open_session", &[tried(Body("id"), Session, Own), AGAIN]), "{}"),
+    with_body(
+        does(Write, "append_turns", &[
+            given(Path("session_id"), Session, Own),
+            tried(Body("turns.0.used[]"), Memory("kept"), MEMORY),
+            tried(Body("turns.0.retrieval_id"), Retrieval, Own),
+            AGAIN,
+        ]),
+        r#"{"turns": [{"role": "user", "content": "Good morning"}]}"#,
+    ),
+    reads("list_memories", &[
+        tried(Query("cursor"), MemoryCursor, Own),
+        tried(Query("search"), Words, Own),
+        tried(Query("tag"), Words, Own),
+        tried(Query("domain"), Domain("orchard"), Own),
+    ]),
+    with_body(does(Write, "save_memory", &[given(Body("content"), Content, Own), IN_DOMAIN, AGAIN]), "{}"),
+    with_body(does(Propose, "propose_memory", &[given(Body("content"), Content, Own), IN_DOMAIN, AGAIN]), "{}"),
+    reads("list_proposals", &[tried(Query("cursor"), ProposalCursor, Own)]),
+    does(Erase, "purge_trash", &[AGAIN]),
+    reads("get_memory", &[given(Path("id"), Memory("kept"), MEMORY), WORDS]),
+    with_body(
+        does(Write, "update_memory", &[given(Path("id"), Memory("kept"), MEMORY), WORDS, STALE, IN_DOMAIN, AGAIN]),
+        r#"{"importance": 0.9}"#,
+    ),
+    does(Write, "delete_memory", &[given(Path("id"), Memory("deletable"), MEMORY), WORDS, STALE, AGAIN]),
+    reads("get_memory_history", &[given(Path("id"), Memory("kept"), MEMORY), WORDS]),
+    by_a_human(with_body(
+        does(Write, "confirm_memory", &[
+            given(Path("id"), Memory("proposed"), MEMORY),
+            given(Body("sha256"), Digest, Refused(&["other_words", "human_needed"])),
+            tried(Body("edits.domain"), Domain("orchard"), Refused(&["domain_not_found", "human_needed"])),
+            WORDS, STALE, AGAIN,
+        ]),
+        r#"{"confirm": true}"#,
+    )),
+    by_a_human(with_body(
+        does(Write, "resolve_contradiction", &[
+            given(Path("id"), Memory("contesting"), Refused(&["memory_not_found", "human_needed"])),
+            given(Body("sha256"), ContestDigest, Refused(&["other_words", "human_needed"])),
+            tried(Header("If-Match"), Version, Refused(&["version_mismatch", "human_needed"])),
+            AGAIN,
+        ]),
+        r#"{"true": "against"}"#,
+    )),
+    does(Write, "forget_memory", &[given(Path("id"), Memory("forgettable"), MEMORY), WORDS, STALE, AGAIN]),
+    does(Write, "restore_memory", &[given(Path("id"), Memory("trashed"), MEMORY), WORDS, STALE, AGAIN]),
+    does(Erase, "erase_memory", &[given(Path("id"), Memory("erasable"), MEMORY), WORDS, STALE, AGAIN]),
+    only_reads(does(Erase, "preview_erasure", &[given(Path("id"), Memory("kept"), MEMORY), WORDS])),
+    reads("list_erasures", &[]),
+    open("get_receipt_key"),
+    reads("list_links", &[given(Path("id"), Memory("kept"), MEMORY), WORDS]),
+    with_body(
+        does(Write, "link_memories", &[
+            given(Path("id"), Memory("kept"), MEMORY),
+            given(Body("to"), Memory("other"), MEMORY),
+            WORDS, tried(Body("to"), Words, MEMORY), AGAIN,
+        ]),
+        r#"{"relation": "follows"}"#,
+    ),
+    does(Write, "unlink_memories", &[
+        given(Path("id"), Memory("kept"), LINK),
+        given(Path("link_id"), Link, LINK),
+        WORDS, AGAIN,
+    ]),
+    reads("list_operations", &[
+        tried(Query("memory_id"), Memory("kept"), Own),
+        tried(Query("cursor"), OperationCursor, Own),
+    ]),
+    reads("get_operation", &[given(Path("id"), Operation, OPERATION)]),
+    // Up to now and no further, so that there is an end to read to.
+    reads("stream_events", &[
+        given(Query("follow"), No, Own),
+        tried(Query("after"), OperationCursor, Own),
+        tried(Header("Last-Event-ID"), OperationCursor, Own),
+    ]),
+    does(Write, "undo_operation", &[given(Path("id"), Operation, OPERATION), AGAIN]),
+    reads("get_policy", &[]),
+    by_a_human(with_body(does(Write, "put_policy", &[]), r#"{"titles": true}"#)),
+    only_reads(does(Admin, "get_tenant_policy", &[])),
+    with_body(does(Admin, "put_tenant_policy", &[]), r#"{"titles": true}"#),
+    reads("list_domains", &[]),
+    with_body(
+        does(Admin, "put_domain", &[given(Path("name"), Domain("harbour"), Own)]),
+        r#"{"display_name": "Harbour", "sensitive": false}"#,
+    ),
+    by_a_human(does(Write, "open_domain", &[
+        given(Path("name"), Domain("orchard"), Refused(&["domain_not_found", "human_needed"])),
+    ])),
+    does(Write, "shut_domain", &[given(Path("name"), Domain("orchard"), DOMAIN)]),
+    only_reads(does(Admin, "list_users", &[tried(Query("cursor"), UserCursor, Own)])),
+    with_body(does(Admin, "create_user", &[given(Body("user"), User("dave"), Own)]), "{}"),
+    only_reads(does(Admin, "get_user", &[given(Path("user"), User("carol"), USER)])),
+    only_reads(does(Admin, "preview_user_erasure", &[given(Path("user"), User("carol"), USER)])),
+    only_reads(does(Admin, "list_user_erasures", &[given(Path("user"), User("carol"), USER)])),
+    does(Admin, "delete_user", &[given(Path("user"), User("carol"), USER)]),
+    // A user may list and end their own, which the sign-in tests cover. While there is none
+    // for dave.
+    only_reads(does(Admin, "list_sign_ins", &[given(Query("user"), User("dave"), Own)])),
+    does(Admin, "end_sign_ins", &[given(Query("user"), User("dave"), Own)]),
+    does(Admin, "end_sign_in", &[given(Path("id"), Token, Refused(&["key_not_found"]))]),
+    only_reads(does(Admin, "list_keys", &[])),
+    with_body(does(Admin, "create_key", &[given(Body("user"), User("dave"), Own)]), r#"{"name": "another"}"#),
+    does(Admin, "revoke_key", &[given(Path("id"), Key, Refused(&["key_not_found"]))]),
+    with_body(does(Admin, "mint_token", &[given(Body("user"), User("dave"), Own)]), r#"{"minutes": 5}"#),
+    only_reads(does(Admin, "list_webhooks", &[])),
+    with_body(does(Admin, "create_webhook", &[]), r#"{"url": "http://127.0.0.1:9/other"}"#),
+    only_reads(does(Admin, "list_deliveries", &[given(Path("id"), Webhook, WEBHOOK)])),
+    does(Admin, "test_webhook", &[given(Path("id"), Webhook, WEBHOOK)]),
+    // That a delivery of somebody else's is none is tried with the webhooks.
+    with_body(
+        does(Admin, "replay_webhook", &[given(Path("id"), Webhook, WEBHOOK)]),
+        r#"{"since": "2026-01-01T00:00:00Z"}"#,
+    ),
+    with_body(
+        does(Admin, "edit_webhook", &[given(Path("id"), Webhook, WEBHOOK)]),
+        r#"{"verbs": ["erase"]}"#,
+    ),
+    does(Admin, "delete_webhook", &[given(Path("id"), Webhook, WEBHOOK)]),
+    reads("get_insights", &[]),
+    reads("get_sign_in", &[]),
+    with_body(does(Admin, "sign_in", &[given(Body("user"), User("dave"), Own)]), "{}"),
+    with_body(does(Admin, "make_sign_in_link", &[given(Body("user"), User("dave"), Own)]), "{}"),
+    open("sign_out"),
+    open("healthz"),
+    open("readyz"),
+];
+
+/// Parts of requests that name nothing that is kept. `session_id` and `turn_ids` of a memory are the
+/// caller's own marks: they are stored beside it and never looked up. `key` and `value` say what a
+/// hard memory decides; that two people can decide the same is tried in the belts. A policy may name
+/// any domain, and none is looked up for it. The `token` of a beacon is a credential like the header,
+/// and the tests of the beacon try those; so are the `key` and the `link` of a sign-in. One that is harmless in one place only is named with it.
+pub const HARMLESS: &[&str] = &[
+    "admission",
+    "append_turns.as",
+    "append_turns.from",
+    "append_turns.to",
+    "archived",
+    "arms",
+    "as_of",
+    "at",
+    "beacon.token",
+    "budget",
+    "category",
+    "command",
+    "confirm",
+    "content",
+    "daily_tokens",
+    "deadline_ms",
+    "default_expiration_days",
+    "description",
+    "detail",
+    "days",
+    "dirty",
+    "display_name",
+    "edits",
+    "enabled",
+    "evidence",
+    "expires_at",
+    "expires_in_minutes",
+    "extract",
+    "file_text",
+    "files",
+    "floors",
+    "force",
+    "format",
+    "freeze",
+    "fusion",
+    "idle_close_minutes",
+    "importance",
+    "dry_run",
+    "incognito",
+    "influence",
+    "inject_confidence",
+    "inject_importance",
+    "insert_line",
+    "insert_text",
+    "keep_turns",
+    "keep_without_domain",
+    "quotations",
+    "show_hidden",
+    "trust",
+    "agents",
+    "replace",
+    "key",
+    "kind",
+    "known_at",
+    "limit",
+    "link",
+    "min_confidence",
+    "minutes",
+    "mode",
+    "name",
+    "new_path",
+    "new_str",
+    "old_path",
+    "old_str",
+    "origin",
+    "page",
+    "path",
+    "permissions",
+    "precise",
+    "preset",
+    "put_policy.domains",
+    "put_tenant_policy.domains",
+    "reasoning",
+    "recall_confidence",
+    "relation",
+    "replay_webhook.delivery",
+    "requires_opt_in",
+    "rerank",
+    "resolve_contradiction.true",
+    "role",
+    "roles",
+    "sensitive",
+    "session_id",
+    "sessions",
+    "similar",
+    "since",
+    "source",
+    "spans",
+    "speaker",
+    "state",
+    "status",
+    "summary",
+    "tags",
+    "threshold",
+    "tier",
+    "timezone",
+    "title",
+    "titles",
+    "trashed",
+    "turn_ids",
+    "turns",
+    "type",
+    "url",
+    "valid_from",
+    "valid_until",
+    "value",
+    "verbs",
+    "view_range",
+    "window",
+    "without",
+];

@@ -1,0 +1,331 @@
+//! The things that requests name, one of each kind per person, and their twins: ids of the same
+//! kind, next to the real ones, that never existed.
+
+use std::collections::HashMap;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use lukasa_core::{
+    EpisodeId, FactId, ImportId, JobId, LinkId, OperationId, RetrievalId, Timestamp, TurnId,
+    VersionId, WebhookId,
+};
+use serde_json::{Value, json};
+use uuid::Uuid;
+
+use crate::app::{Client, canary};
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Thing {
+    /// A memory, by the part it plays.
+    Memory(&'static str),
+    /// A word that occurs in just one memory of its owner.
+    Words,
+    /// All that a memory says.
+    Content,
+    /// The version of the kept memory.
+    Version,
+    /// What a yes to the proposed memory must carry.
+    Digest,
+    Link,
+    /// An operation that can be undone.
+    Operation,
+    MemoryCursor,
+    ProposalCursor,
+    OperationCursor,
+    /// What a yes to the memory that contradicts another must carry.
+    ContestDigest,
+    /// A session, by the name its user has given it.
+    Session,
+    DeletableSession,
+    TrashedSession,
+    /// A session to be erased, turn by turn and whole.
+    ErasableSession,
+    /// Turns of those two.
+    DeletableTurn,
+    ErasableTurn,
+    /// An episode that can be deleted.
+    Episode,
+    SessionCursor,
+    /// The id of a turn.
+    Turn,
+    /// The number of a turn in its session, which everybody's sessions have.
+    TurnNumber,
+    /// The number of a turn in its session: it goes on there, in whosever session it is.
+    TurnCursor,
+    /// What was once put into a prompt.
+    Retrieval,
+    UsageCursor,
+    EpisodeCursor,
+    /// A job that was given up.
+    DeadJob,
+    /// Something that was taken in from elsewhere.
+    Import,
+    IdempotencyKey,
+    /// A domain of the tenant's own.
+    Domain(&'static str),
+    /// The portrait of a domain of the tenant's own.
+    DomainPortrait,
+    /// A user of the tenant.
+    User(&'static str),
+    UserCursor,
+    /// The id of a key.
+    Key,
+    /// The id of a live token.
+    Token,
+    /// A webhook of the tenant's.
+    Webhook,
+    /// A plain no, the same from everybody.
+    No,
+}
+use Thing::*;
+
+impl Thing {
+    /// Whether it is a tenant's and not one person's.
+    pub fn is_of_tenant(self) -> bool {
+        matches!(self, Domain(_) | DomainPortrait | User(_) | UserCursor | Key | Token | Webhook)
+    }
+
+    /// A thing of the same kind that never existed, as close to the real one as can be.
+    pub fn twin(self, real: &str) -> String {
+        let near = |id: Uuid| Uuid::from_u128(id.as_u128() ^ 0x5a);
+        match self {
+            Memory(_) => FactId::from_uuid(near(parsed::<FactId>(real).uuid())).to_string(),
+            Version => VersionId::from_uuid(near(parsed::<VersionId>(real).uuid())).to_string(),
+            Link => LinkId::from_uuid(near(parsed::<LinkId>(real).uuid())).to_string(),
+            Operation => {
+                OperationId::from_uuid(near(parsed::<OperationId>(real).uuid())).to_string()
+            }
+            Retrieval => {
+                RetrievalId::from_uuid(near(parsed::<RetrievalId>(real).uuid())).to_string()
+            }
+            Turn | DeletableTurn | ErasableTurn => {
+                TurnId::from_uuid(near(parsed::<TurnId>(real).uuid())).to_string()
+            }
+            Import => ImportId::from_uuid(near(parsed::<ImportId>(real).uuid())).to_string(),
+            DeadJob => JobId::from_uuid(near(parsed::<JobId>(real).uuid())).to_string(),
+            EpisodeCursor => {
+                let mut place: Value = open_cursor(real);
+                let id: EpisodeId = parsed(place["id"].as_str().expect("a place"));
+                place["id"] = EpisodeId::from_uuid(near(id.uuid())).to_string().into();
+                close_cursor(&place)
+            }
+            SessionCursor => {
+                let mut place: Value = open_cursor(real);
+                let id = other_end(place["id"].as_str().expect("a name"));
+                place["id"] = id.into();
+                close_cursor(&place)
+            }
+            TurnCursor | TurnNumber | No => real.to_owned(),
+            Webhook => WebhookId::from_uuid(near(parsed::<WebhookId>(real).uuid())).to_string(),
+            Episode => {
+                let id: EpisodeId = parsed(real);
+                EpisodeId::from_uuid(near(id.uuid())).to_string()
+            }
+            UsageCursor => {
+                let mut place: Value = open_cursor(real);
+                let fact = place["fact"].as_str().expect("a place").to_owned();
+                place["fact"] = Memory("").twin(&fact).into();
+                close_cursor(&place)
+            }
+            MemoryCursor | ProposalCursor => {
+                let mut place: Value = open_cursor(real);
+                for (key, thing) in [("fact", Memory("")), ("version", Version)] {
+                    let id = place["place"][key].as_str().expect("a place").to_owned();
+                    place["place"][key] = thing.twin(&id).into();
+                }
+                close_cursor(&place)
+            }
+            OperationCursor => {
+                let at: Timestamp = parsed(open_cursor(real).as_str().expect("a time"));
+                close_cursor(&(at + jiff::SignedDuration::from_micros(1)).to_string().into())
+            }
+            UserCursor => {
+                close_cursor(&other_end(open_cursor(real).as_str().expect("a name")).into())
+            }
+            Words | Content | Digest | ContestDigest | Session | DeletableSession
+            | TrashedSession | ErasableSession | IdempotencyKey | Domain(_) | DomainPortrait
+            | User(_) | Key | Token => other_end(real),
+        }
+    }
+}
+
+fn parsed<T: std::str::FromStr<Err: std::fmt::Debug>>(text: &str) -> T {
+    text.parse().expect("a thing of its kind")
+}
+
+fn open_cursor(text: &str) -> Value {
+    let bytes = URL_SAFE_NO_PAD.decode(text).expect("a cursor");
+    serde_json::from_slice(&bytes).expect("a cursor")
+}
+
+pub fn close_cursor(value: &Value) -> String {
+    URL_SAFE_NO_PAD.encode(value.to_string())
+}
+
+/// The same text with another last letter.
+fn other_end(text: &str) -> String {
+    let (rest, last) = text.split_at(text.len() - 1);
+    format!("{rest}{}", if last == "0" { "1" } else { "0" })
+}
+
+/// Everything that one person, and their tenant, has.
+#[derive(Debug, Clone, Default)]
+pub struct Things {
+    named: HashMap<Thing, String>,
+    /// Words and ids that nobody else may ever see.
+    pub private: Vec<String>,
+}
+
+impl Things {
+    pub fn get(&self, thing: Thing) -> &str {
+        self.named.get(&thing).map_or_else(|| unnamed(thing), String::as_str)
+    }
+
+    pub fn has(&self, thing: Thing) -> bool {
+        self.named.contains_key(&thing)
+    }
+
+    pub fn put(&mut self, thing: Thing, value: String) {
+        assert!(!value.is_empty(), "{thing:?}");
+        self.named.insert(thing, value);
+    }
+
+    /// Lives a little as the client's user, so that there is one of each.
+    pub async fn of_person(client: &Client, tag: &str) -> Self {
+        let mut things = Self::default();
+        let (word, song) = (canary(tag), canary(tag));
+        for part in ["kept", "other", "deletable", "forgettable", "trashed", "erasable", "spare"] {
+            let body = json!({
+                "content": format!("{part}: {song} {}", if part == "kept" { &word } else { "" }),
+                "summary": song, "detail": song, "reasoning": song, "tags": [word],
+                "evidence": [{ "type": "said", "description": song }], "session_id": song,
+            });
+            let saved = client.post("/api/memory", body).await.expect(201);
+            things.put(Memory(part), saved.at("/memory/id"));
+            if part == "kept" {
+                things.put(Version, saved.at("/memory/version_id"));
+            }
+            if part == "spare" {
+                things.put(Operation, saved.at("/event/operation_id"));
+            }
+            things.hide(&saved.json());
+        }
+        for part in ["proposed", "proposed later"] {
+            let body = json!({ "content": format!("{part}: {song}") });
+            let proposed = client.post("/api/memory/propose", body).await.expect(201);
+            things.hide(&proposed.json());
+            things.put(Memory(part), proposed.at("/memory/id"));
+            if part == "proposed" {
+                things.put(Digest, proposed.at("/memory/sha256"));
+            }
+        }
+        // A line without a word of its own, so that somebody else can say it too.
+        let plain = format!("Owns bicycle {}", &canary("")[6..]);
+        let again = canary("key");
+        let saved = client.with("idempotency-key", &again).save(&plain).await;
+        things.hide(&saved.json());
+        things.put(Content, plain);
+        things.put(IdempotencyKey, again);
+
+        let (kept, other) = (things.get(Memory("kept")), things.get(Memory("other")));
+        let path = format!("/api/memory/{kept}/links");
+        let linked = client.post(&path, json!({ "to": other, "relation": "precedes" })).await;
+        let trashed = things.get(Memory("trashed"));
+        client.delete(&format!("/api/memory/{trashed}")).await.expect(200);
+        things.put(Link, linked.at("/link/id"));
+        things.hide(&linked.json());
+        for (thing, path) in [
+            (MemoryCursor, "/api/memory?limit=1"),
+            (ProposalCursor, "/api/memory/proposals?limit=1"),
+            (OperationCursor, "/api/operations?limit=1"),
+        ] {
+            things.put(thing, client.get(path).await.expect(200).at("/next_cursor"));
+        }
+        let bees =
+            json!({ "item": "memory", "source": tag, "content": "Keeps bees in the garden" });
+        let taken = client.post("/api/import", bees).await.expect(200);
+        things.put(Import, taken.at("/import_id"));
+        things.hide(&taken.json());
+        things.put(No, "false".into());
+        things.talk(client, &song).await;
+        things.put(Words, word.clone());
+        things.private.extend([word, song]);
+        things
+    }
+
+    /// Talks in two sessions and is given contexts for it. The names of the sessions and the ids of
+    /// retrievals are not private words: whoever sends one may see it again in their own row.
+    async fn talk(&mut self, client: &Client, song: &str) {
+        let kept = self.get(Memory("kept")).to_owned();
+        for session in ["first", "second"].map(|_| canary("chat")) {
+            let path = format!("/api/sessions/{session}");
+            let body = json!({ "id": session, "title": song });
+            client.post("/api/sessions", body).await.expect(200);
+            let turn = |role: &str| json!({ "role": role, "content": song, "speaker": song });
+            let body = json!({ "turns": [turn("user"), turn("assistant")] });
+            let said = client.post(&format!("{path}/turns"), body).await.expect(201);
+            self.hide(&said.json());
+            let body = json!({ "query": format!("What about {song}?"), "session_id": session });
+            let given = client.post("/api/memory/retrieve", body).await.expect(200);
+            let retrieval = given.at("/retrieval_id");
+            client.noted(&retrieval).await;
+            let used = json!({
+                "memory_id": kept, "type": "applied", "influence": song,
+                "session_id": session, "retrieval_id": retrieval,
+            });
+            client.post("/api/memory/usage", used).await.expect(201);
+            let turns = client.get(&format!("{path}/turns?limit=1")).await.expect(200);
+            self.put(TurnCursor, turns.at("/next_cursor"));
+            self.put(Session, session);
+            self.put(Retrieval, retrieval);
+        }
+        let page = client.get("/api/sessions?limit=1").await.expect(200);
+        self.put(SessionCursor, page.at("/next_cursor"));
+        let page = client.get("/api/memory/usage?limit=1").await.expect(200);
+        self.put(UsageCursor, page.at("/next_cursor"));
+    }
+
+    /// Adds what the tenant has besides its people's memories. `admin` holds a key of the tenant.
+    pub async fn and_of_tenant(mut self, admin: &Client, tag: &str) -> Self {
+        let song = canary(tag);
+        for domain in ["orchard", "harbour"] {
+            let body = json!({ "display_name": song });
+            admin.put(&format!("/api/domains/{domain}"), body).await.expect(200);
+            self.put(Domain(domain), domain.to_owned());
+        }
+        self.put(DomainPortrait, "domain:orchard".to_owned());
+        for user in ["carol", "dave", "erin"] {
+            admin.post("/api/users", json!({ "user": user })).await.expect(201);
+            admin.about(user).save(&format!("{user}: {song}")).await;
+            self.put(User(user), user.to_owned());
+        }
+        let key = admin.post("/api/keys", json!({ "name": song, "user": "erin" })).await;
+        self.put(Key, key.expect(201).at("/id"));
+        let token = admin.post("/api/tokens", json!({ "user": "erin" })).await;
+        self.put(Token, token.expect(201).at("/id"));
+        self.put(UserCursor, close_cursor(&json!("carol")));
+        self.private.push(song);
+        self
+    }
+
+    /// Every id in an answer is its owner's alone.
+    pub fn hide(&mut self, value: &Value) {
+        match value {
+            Value::Object(fields) => fields.values().for_each(|value| self.hide(value)),
+            Value::Array(items) => items.iter().for_each(|value| self.hide(value)),
+            Value::String(text) => {
+                const KINDS: [&str; 9] =
+                    ["mem_", "ver_", "op_", "lnk_", "trn_", "epi_", "pas_", "job_", "imp_"];
+                let id = KINDS.iter().any(|kind| text.starts_with(kind));
+                if id && text.len() > 26 {
+                    self.private.push(text.clone());
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+fn unnamed(thing: Thing) -> &'static str {
+    unreachable!("nobody has a {thing:?}")
+}

@@ -1,0 +1,27 @@
+//! The server as its callers meet it: the real router on a real port over a real PostgreSQL.
+#![allow(clippy::unwrap_used, clippy::panic)]
+
+mod api;
+mod app;
+mod binary;
+mod cancel;
+mod cli;
+mod console;
+mod edge;
+mod erase;
+mod faults;
+mod gateway;
+mod isolation;
+mod live;
+mod local;
+mod masking;
+mod mcp;
+mod mem0;
+mod models;
+mod moving;
+mod openapi;
+#[path = "../../../lukasa-core/tests/required_data/mod.rs"]
+mod required_data;
+mod requirements;
+mod tidy;
+mod vault;

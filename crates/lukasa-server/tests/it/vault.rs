@@ -1,0 +1,131 @@
+//! `lukasa vault` as a person types it, with a server of its own.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Output;
+use std::time::SystemTime;
+
+use tokio::process::Command;
+
+use crate::app::TestApp;
+use crate::binary::Served;
+
+struct Place(PathBuf);
+
+impl Place {
+    fn new() -> Self {
+        let name = format!("lukasa-vault-{}-{}", std::process::id(), crate::app::canary("v"));
+        Self(std::env::temp_dir().join(name))
+    }
+
+    fn read(&self, path: &str) -> String {
+        fs::read_to_string(self.0.join(path)).unwrap()
+    }
+
+    fn edit(&self, path: &str, from: &str, to: &str) {
+        let text = self.read(path);
+        assert!(text.contains(from), "{text}");
+        fs::write(self.0.join(path), text.replace(from, to)).unwrap();
+    }
+
+    /// Every file with its time, to see what was touched.
+    fn times(&self) -> Vec<(PathBuf, SystemTime)> {
+        fn walk(folder: &Path, found: &mut Vec<(PathBuf, SystemTime)>) {
+            for entry in fs::read_dir(folder).unwrap().flatten() {
+                let about = entry.metadata().unwrap();
+                match about.is_dir() {
+                    true => walk(&entry.path(), found),
+                    false => found.push((entry.path(), about.modified().unwrap())),
+                }
+            }
+        }
+        let mut found = Vec::new();
+        walk(&self.0, &mut found);
+        found.sort();
+        found
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+async fn vault(served: &Served, place: &Place, arguments: &[&str]) -> (i32, String) {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_lukasa"));
+    command.arg("vault").arg(arguments[0]).arg(&place.0).args(&arguments[1..]);
+    command
+        .env_remove("LUKASA_KEY")
+        .env_remove("LUKASA_USER")
+        .env("LUKASA_URL", &served.client.base);
+    let Output { status, stdout, stderr } = command.output().await.expect("lukasa runs");
+    let said = format!("{}{}", String::from_utf8_lossy(&stdout), String::from_utf8_lossy(&stderr));
+    (status.code().unwrap(), said)
+}
+
+#[tokio::test]
+async fn a_folder_is_exported_edited_synced_and_left_alone_when_nothing_changed() {
+    let app = TestApp::local().await;
+    let served = Served::start(&app, &["--embedder", "off", "--workers", "0"]).await;
+    let (me, place) = (&served.client, Place::new());
+    me.save("Lives in Lisbon").await;
+    let plums = me.save("Grows plums").await.at("/memory/id");
+    let (code, said) = vault(&served, &place, &["export"]).await;
+    assert_eq!((code, said.contains("2 files written")), (0, true), "{said}");
+    assert_eq!(vault(&served, &place, &["export"]).await.0, 1, "a vault is not written over");
+    let times = place.times();
+    for arguments in [&["sync"][..], &["status"], &["export", "--force"]] {
+        assert_eq!(vault(&served, &place, arguments).await.0, 0);
+        assert_eq!(place.times(), times, "{arguments:?} touches nothing");
+    }
+    assert_eq!(me.get("/api/operations").await.each("verb"), ["save", "save"]);
+    place.edit("profile.md", "Lisbon", "Faro");
+    fs::create_dir_all(place.0.join("domains")).unwrap();
+    fs::write(place.0.join("domains/food.md"), "- Likes oolong #tea\n\nMy note.\n").unwrap();
+    let (code, said) = vault(&served, &place, &["sync", "--dry-run"]).await;
+    assert!(code == 0 && said.contains("Lives in Lisbon -> Lives in Faro"), "{said}");
+    assert_eq!(me.get("/api/operations").await.each("verb").len(), 2, "only said");
+    let (code, said) = vault(&served, &place, &["sync"]).await;
+    assert!(code == 0 && said.contains("2 changes"), "{said}");
+    let mut known = me.get("/api/memory").await.each("content");
+    known.sort();
+    assert_eq!(known, ["Grows plums", "Likes oolong", "Lives in Faro"]);
+    let food = place.read("domains/food.md");
+    assert!(food.contains("- Likes oolong #tea ^mem-") && food.contains("\nMy note.\n"), "{food}");
+    // Edited in both places: shown three ways, left alone in both, and the rest goes on.
+    place.edit("profile.md", "Faro", "Porto");
+    place.edit("profile.md", "Grows plums", "Grows pears");
+    me.patch(&format!("/api/memory/{plums}"), serde_json::json!({"content": "Grows figs"}))
+        .await
+        .expect(200);
+    let (code, said) = vault(&served, &place, &["sync"]).await;
+    assert_eq!(code, 5, "{said}");
+    for side in ["CONFLICT profile.md:", "Grows plums", "Grows pears", "Grows figs"] {
+        assert!(said.contains(side), "{said}");
+    }
+    let profile = place.read("profile.md");
+    assert!(profile.contains("Grows pears") && profile.contains("Lives in Porto"), "{profile}");
+    let known = me.get("/api/memory").await.each("content");
+    assert!(known.contains(&"Grows figs".into()) && known.contains(&"Lives in Porto".into()));
+    assert_eq!(vault(&served, &place, &["status"]).await.0, 5, "until its person decides");
+    place.edit("profile.md", "Grows pears", "Grows figs");
+    assert_eq!(vault(&served, &place, &["sync", "--json"]).await.0, 0);
+}
+
+#[tokio::test]
+async fn a_folder_that_was_emptied_by_accident_empties_nothing() {
+    let app = TestApp::local().await;
+    let served = Served::start(&app, &["--embedder", "off", "--workers", "0"]).await;
+    let place = Place::new();
+    for n in 0..12 {
+        served.client.save(&format!("Memory number {n}")).await;
+    }
+    vault(&served, &place, &["export"]).await;
+    fs::remove_file(place.0.join("profile.md")).unwrap();
+    let (code, said) = vault(&served, &place, &["sync"]).await;
+    assert!(code == 1 && said.contains("12 of 12 lines are gone"), "{said}");
+    assert_eq!(served.client.get("/api/memory").await.each("id").len(), 12);
+    assert_eq!(vault(&served, &place, &["sync", "--yes"]).await.0, 0);
+    assert!(served.client.get("/api/memory").await.each("id").is_empty());
+}

@@ -1,0 +1,216 @@
+//! Claiming jobs. A claim looks at heads only, of which there is one for each user and lane, and goes
+//! round the tenants; so its cost does not grow with the jobs that a user has waiting, and no tenant
+//! waits for another's. The database chooses the heads, see `migrations/V5__jobs.sql`.
+
+use deadpool_postgres::Transaction;
+use lukasa_core::job::{LEASE, Lane};
+use lukasa_core::{JobId, JobKind, TenantId, Timestamp, UserId};
+use tokio_postgres::Row;
+use tokio_postgres::error::SqlState;
+use uuid::Uuid;
+
+use crate::Store;
+use crate::crash;
+use crate::error::Result;
+use crate::row::{Columns, one};
+
+/// A job that a worker has taken on, and the proof that it is this worker's.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Claimed {
+    pub tenant: TenantId,
+    pub user: UserId,
+    pub id: JobId,
+    pub kind: JobKind,
+    pub key: String,
+    pub attempts: i32,
+    pub lease: i64,
+}
+
+/// What a worker asks for.
+#[derive(Debug, Clone, Copy)]
+pub struct ClaimRequest<'r> {
+    pub lane: Lane,
+    pub worker: &'r str,
+    /// The tenant whose job was claimed last. The search begins after it.
+    pub after: Option<TenantId>,
+    /// Tenants with as many running jobs as they may have while others have jobs in the lane.
+    pub full: &'r [TenantId],
+}
+
+fn claimed(row: &Row) -> Result<Claimed> {
+    let mut c = Columns::of(row, "job");
+    Ok(Claimed {
+        tenant: TenantId::from_uuid(c.take()?),
+        user: UserId::from_uuid(c.take()?),
+        id: JobId::from_uuid(c.take()?),
+        kind: c.word(JobKind::parse)?,
+        key: c.take()?,
+        attempts: c.take()?,
+        lease: c.take()?,
+    })
+}
+
+/// Walks the tenants that have a head in the lane, one look-up for each, whatever their user_id.
+macro_rules! tenants {
+    ($most:literal) => {
+        concat!(
+            "with recursive tenants as ( /* whatever the user_id */ \
+               select (select j.tenant_id from job j where j.lane = $1 and j.head_at is not null \
+                         and j.tenant_id > $2 order by j.tenant_id limit 1) as tenant_id, \
+                 1 as step \
+               union all \
+               select (select j.tenant_id from job j where j.lane = $1 and j.head_at is not null \
+                         and j.tenant_id > t.tenant_id order by j.tenant_id limit 1), t.step + 1 \
+                 from tenants t where t.tenant_id is not null and t.step < ",
+            $most,
+            ")"
+        )
+    };
+}
+
+impl Store {
+    /// Takes on a job of any lane.
+    pub async fn claim_job(&self, worker: &str, now: Timestamp) -> Result<Option<Claimed>> {
+        for lane in Lane::ALL {
+            let request = ClaimRequest { lane: *lane, worker, after: None, full: &[] };
+            if let Some(claimed) = self.claim_in_lane(&request, now).await? {
+                return Ok(Some(claimed));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Takes on a job of one lane: one whose worker has not been heard of since its lease ran out, or
+    /// else the oldest due one of the next tenant that has any.
+    pub async fn claim_in_lane(
+        &self,
+        request: &ClaimRequest<'_>,
+        now: Timestamp,
+    ) -> Result<Option<Claimed>> {
+        let mut connection = self.pools.background.get().await?;
+        let transaction = connection.transaction().await?;
+        transaction.batch_execute(OPENING).await?;
+        if !is_due(&transaction, request.lane, now).await? {
+            transaction.rollback().await?;
+            return Ok(None);
+        }
+        let found = match go_round(&transaction, request, now).await {
+            // Another worker has just taken on a job of the same user. There will be another round.
+            Err(error) if error.code() == Some(&SqlState::UNIQUE_VIOLATION) => return Ok(None),
+            other => other?,
+        };
+        crash::point();
+        transaction.commit().await?;
+        crash::point();
+        one(&found, claimed)
+    }
+}
+
+/// A claim wants one row from the front of an index. Where the statistics say little the planner would
+/// rather read all of a tenant's heads and sort them.
+#[doc(hidden)]
+pub const OPENING: &str =
+    "set local app.worker = 'on'; set local enable_bitmapscan = off; set local enable_sort = off";
+
+type Rows = Result<Vec<Row>, tokio_postgres::Error>;
+
+/// Whether anything in the lane may be claimed at all: two look-ups, and as a rule the only ones.
+async fn is_due(transaction: &Transaction<'_>, lane: Lane, now: Timestamp) -> Result<bool> {
+    const SQL: &str = "select exists (select 1 /* whatever the user_id */ from job \
+                         where lane = $1 and head_at is not null \
+                           and head_at at time zone 'UTC' <= $2::timestamptz at time zone 'UTC') \
+                       or exists (select 1 from job \
+                         where state = 'running' and leased_until <= $2 and lane = $1)";
+    let row = transaction.query_one(SQL, &[&lane.as_str(), &now]).await?;
+    Ok(row.try_get(0)?)
+}
+
+async fn go_round(
+    transaction: &Transaction<'_>,
+    request: &ClaimRequest<'_>,
+    now: Timestamp,
+) -> Rows {
+    let begin = request.after.map_or(Uuid::nil(), TenantId::uuid);
+    let full: Vec<Uuid> = request.full.iter().map(|tenant| tenant.uuid()).collect();
+    let (mut after, mut wrapped) = (begin, begin.is_nil());
+    loop {
+        let found = claim_after(transaction, request, after, &full, now).await?;
+        if !found.is_empty() {
+            return Ok(found);
+        }
+        match last_tenant(transaction, request.lane, after).await? {
+            Some(last) if !wrapped || begin.is_nil() || last < begin => after = last,
+            None if !wrapped => (after, wrapped) = (Uuid::nil(), true),
+            _ => break,
+        }
+    }
+    // A limit on tenants makes room for others. Where there are none it would only cost time.
+    if full.is_empty() || has_other_tenants(transaction, request.lane, &full).await? {
+        return Ok(Vec::new());
+    }
+    claim_after(transaction, request, Uuid::nil(), &[], now).await
+}
+
+/// Claims from the tenants after one, as many of them as one statement walks.
+async fn claim_after(
+    transaction: &Transaction<'_>,
+    request: &ClaimRequest<'_>,
+    after: Uuid,
+    full: &[Uuid],
+    now: Timestamp,
+) -> Rows {
+    let statement = transaction.prepare_cached(CLAIM).await?;
+    let (lane, until) = (request.lane.as_str(), now + LEASE);
+    transaction.query(&statement, &[&lane, &after, &now, &until, &request.worker, &full]).await
+}
+
+/// The statement that claims, public for the test of what it costs.
+#[doc(hidden)]
+pub const CLAIM: &str = concat!(
+    tenants!("256"),
+    ", overdue as (select user_id, job_id from job \
+             where state = 'running' and leased_until <= $3 and lane = $1 \
+             order by leased_until limit 1 for update skip locked), \
+           ready as (select w.user_id, w.job_id from tenants t cross join lateral ( \
+               select j.user_id, j.job_id from job j \
+                where j.lane = $1 and j.tenant_id = t.tenant_id and j.head_at is not null \
+                  and j.head_at <= $3 \
+                  and not exists (select 1 from job r where r.user_id = j.user_id \
+                    and r.state = 'running' and (r.lane = 'webhooks') = (j.lane = 'webhooks')) \
+                order by j.head_at limit 1 for update skip locked) w \
+               where not (t.tenant_id = any($6)) limit 1), \
+           next as (select * from overdue union all select * from ready limit 1) \
+           update job set state = 'running', lease = lease + 1, attempts = attempts + 1, \
+             leased_until = $4, worker = $5, head_at = null, claimed_at = $3 \
+           from next where job.user_id = next.user_id and job.job_id = next.job_id \
+           returning job.tenant_id, job.user_id, job.job_id, job.kind, job.key, job.attempts, \
+             job.lease"
+);
+
+/// The last tenant that [`claim_after`] walked to, if it did not come to the end.
+async fn last_tenant(
+    transaction: &Transaction<'_>,
+    lane: Lane,
+    after: Uuid,
+) -> Result<Option<Uuid>, tokio_postgres::Error> {
+    const SQL: &str = concat!(
+        tenants!("256"),
+        " select tenant_id from tenants where step = 256 and tenant_id is not null"
+    );
+    let row = transaction.query_opt(SQL, &[&lane.as_str(), &after]).await?;
+    row.map(|row| row.try_get(0)).transpose()
+}
+
+async fn has_other_tenants(
+    transaction: &Transaction<'_>,
+    lane: Lane,
+    full: &[Uuid],
+) -> Result<bool, tokio_postgres::Error> {
+    const SQL: &str = concat!(
+        tenants!("cardinality($3::uuid[]) + 1"),
+        " select exists (select 1 from tenants \
+           where tenant_id is not null and not (tenant_id = any($3)))"
+    );
+    let row = transaction.query_one(SQL, &[&lane.as_str(), &Uuid::nil(), &full]).await?;
+    row.try_get(0)
+}

@@ -1,0 +1,416 @@
+//! What went into prompts: frozen baselines, retrievals and their traces, and reported uses.
+
+use lukasa_core::{FactId, RetrievalId, Timestamp, TurnId, UsageId};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use tokio_postgres::Row;
+use uuid::Uuid;
+
+use crate::error::Result;
+use crate::passage::RecallState;
+use crate::row::{Columns, all, one};
+use crate::scope::{Batch, Owned, Param, Scope};
+
+/// The frozen part of a session's context.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Baseline {
+    pub session: String,
+    /// What was asked for; other wishes have another baseline.
+    pub wishes: String,
+    pub etag: String,
+    pub nonce: String,
+    pub content: String,
+    pub items: Value,
+    pub facts: Vec<FactId>,
+    pub domains: Vec<String>,
+    pub rendered_at: Timestamp,
+}
+
+macro_rules! baseline_columns {
+    () => {
+        "session_id, wishes, etag, nonce, content, items, facts, domains, rendered_at"
+    };
+}
+
+fn baseline(row: &Row) -> Result<Baseline> {
+    let mut c = Columns::of(row, "baseline");
+    Ok(Baseline {
+        session: c.take()?,
+        wishes: c.take()?,
+        etag: c.take()?,
+        nonce: c.take()?,
+        content: c.take()?,
+        items: c.take()?,
+        facts: facts(c.take()?),
+        domains: c.take()?,
+        rendered_at: c.take()?,
+    })
+}
+
+fn facts(ids: Vec<Uuid>) -> Vec<FactId> {
+    ids.into_iter().map(FactId::from_uuid).collect()
+}
+
+fn uuids(facts: &[FactId]) -> Vec<Uuid> {
+    facts.iter().map(|fact| fact.uuid()).collect()
+}
+
+pub async fn find_baseline(scope: &Scope, session: &str, wishes: &str) -> Result<Option<Baseline>> {
+    const SQL: &str = concat!(
+        "select ",
+        baseline_columns!(),
+        " from baseline where user_id = $1 and session_id = $2 and wishes = $3"
+    );
+    one(&scope.query(SQL, &[&scope.user().uuid(), &session, &wishes]).await?, baseline)
+}
+
+/// Every baseline a session was given that still stands.
+pub async fn baselines(scope: &Scope, session: &str) -> Result<Vec<Baseline>> {
+    const SQL: &str = concat!(
+        "select ",
+        baseline_columns!(),
+        " from baseline where user_id = $1 and session_id = $2 order by rendered_at, wishes"
+    );
+    all(&scope.query(SQL, &[&scope.user().uuid(), &session]).await?, baseline)
+}
+
+/// Freezes a baseline, unless a memory has changed since it was read (`state` is how far the memories
+/// had come then): it might quote what was taken back. Whoever comes second takes the one that is
+/// there.
+pub async fn freeze(scope: &Scope, new: &Baseline, state: RecallState) -> Result<Option<Baseline>> {
+    const SQL: &str = concat!(
+        "insert into baseline (user_id, tenant_id, ",
+        baseline_columns!(),
+        ") select $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11 \
+           where $12 = coalesce((select facts from recall_state where user_id = $1), 0) \
+             and $13 = coalesce((select epoch from recall_state where user_id = $1), 0) \
+             and not exists (select 1 from users \
+                              where user_id = $1 and deleted_at is not null) \
+           on conflict do nothing"
+    );
+    let params: [Param<'_>; 13] = [
+        &scope.user().uuid(),
+        &scope.tenant().uuid(),
+        &new.session,
+        &new.wishes,
+        &new.etag,
+        &new.nonce,
+        &new.content,
+        &new.items,
+        &uuids(&new.facts),
+        &new.domains,
+        &new.rendered_at,
+        &state.facts,
+        &state.epoch,
+    ];
+    scope.query(SQL, &params).await?;
+    find_baseline(scope, &new.session, &new.wishes).await
+}
+
+/// Thaws every baseline that quotes one of these facts.
+pub fn thaw_facts(batch: &mut Batch, scope: &Scope, revoked: &[FactId]) {
+    const SQL: &str = "delete from baseline where user_id = $1 and facts && $2";
+    if !revoked.is_empty() {
+        batch.push(SQL, vec![Box::new(scope.user().uuid()), Box::new(uuids(revoked))]);
+    }
+}
+
+/// Thaws every baseline that quotes something of this domain, and takes away the portraits that do.
+pub async fn thaw_domain(scope: &Scope, domain: &str) -> Result<()> {
+    let user = scope.user().uuid();
+    let params: [Param<'_>; 2] = [&user, &domain];
+    for sql in [
+        "delete from baseline where user_id = $1 and $2 = any(domains)",
+        "delete from portrait where user_id = $1 and $2 = any(domains)",
+    ] {
+        scope.query(sql, &params).await?;
+    }
+    Ok(())
+}
+
+/// Removes what was given of a fact, wherever it was quoted: its words must not outlive it.
+pub async fn remove_fact(scope: &Scope, fact: FactId) -> Result<()> {
+    let (user, fact) = (scope.user().uuid(), fact.uuid());
+    let params: [Param<'_>; 2] = [&user, &fact];
+    for sql in [
+        "delete from baseline where user_id = $1 and $2 = any(facts)",
+        "delete from portrait where user_id = $1 and $2 = any(facts)",
+        "delete from retrieval where user_id = $1 and $2 = any(facts)",
+        "delete from usage where user_id = $1 and fact_id = $2",
+    ] {
+        scope.query(sql, &params).await?;
+    }
+    Ok(())
+}
+
+/// One retrieval: what it put into the prompt besides the baseline, and why.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Retrieval {
+    pub id: RetrievalId,
+    pub session: Option<String>,
+    pub at: Timestamp,
+    pub etag: Option<String>,
+    pub dynamic: String,
+    pub trace: Value,
+    pub facts: Vec<FactId>,
+}
+
+macro_rules! retrieval_columns {
+    () => {
+        "retrieval_id, session_id, at, etag, dynamic, trace, facts"
+    };
+}
+
+fn retrieval(row: &Row) -> Result<Retrieval> {
+    let mut c = Columns::of(row, "retrieval");
+    Ok(Retrieval {
+        id: RetrievalId::from_uuid(c.take()?),
+        session: c.take()?,
+        at: c.take()?,
+        etag: c.take()?,
+        dynamic: c.take()?,
+        trace: c.take()?,
+        facts: facts(c.take()?),
+    })
+}
+
+/// Notes a retrieval, unless something has been removed since it was made (`state` says when that last
+/// happened): its words might be among the removed.
+pub async fn note(scope: &Scope, new: &Retrieval, state: RecallState) -> Result<()> {
+    const SQL: &str = concat!(
+        "insert into retrieval (user_id, tenant_id, ",
+        retrieval_columns!(),
+        ") select $1, $2, $3, $4, $5, $6, $7, $8, $9 \
+           where $10 = coalesce((select removed from recall_state where user_id = $1), 0) \
+             and $11 = coalesce((select epoch from recall_state where user_id = $1), 0) \
+             and not exists (select 1 from users \
+                              where user_id = $1 and deleted_at is not null)"
+    );
+    let params: [Param<'_>; 11] = [
+        &scope.user().uuid(),
+        &scope.tenant().uuid(),
+        &new.id.uuid(),
+        &new.session,
+        &new.at,
+        &new.etag,
+        &new.dynamic,
+        &new.trace,
+        &uuids(&new.facts),
+        &state.removed,
+        &state.epoch,
+    ];
+    scope.query(SQL, &params).await?;
+    Ok(())
+}
+
+/// Notes what was called after a retrieval, with the memories that came of it. Says whether the
+/// retrieval is there: it is noted behind its answer, and may be gone again.
+pub async fn note_calls(
+    scope: &Scope,
+    id: RetrievalId,
+    calls: &Value,
+    facts: &[FactId],
+) -> Result<bool> {
+    const SQL: &str = "update retrieval set \
+                         trace = jsonb_set(trace, '{calls}', coalesce(trace -> 'calls', '[]') || $3), \
+                         facts = array(select distinct f from unnest(facts || $4) f order by f) \
+                        where user_id = $1 and retrieval_id = $2 returning 1";
+    let params: [Param<'_>; 4] = [&scope.user().uuid(), &id.uuid(), calls, &uuids(facts)];
+    Ok(!scope.query(SQL, &params).await?.is_empty())
+}
+
+pub async fn find_retrieval(scope: &Scope, id: RetrievalId) -> Result<Option<Retrieval>> {
+    const SQL: &str = concat!(
+        "select ",
+        retrieval_columns!(),
+        " from retrieval where user_id = $1 and retrieval_id = $2"
+    );
+    one(&scope.query(SQL, &[&scope.user().uuid(), &id.uuid()]).await?, retrieval)
+}
+
+/// Up to `limit` retrievals of a session, newest first.
+pub async fn retrievals(scope: &Scope, session: &str, limit: i64) -> Result<Vec<Retrieval>> {
+    const SQL: &str = concat!(
+        "select ",
+        retrieval_columns!(),
+        " from retrieval where user_id = $1 and session_id = $2 order by at desc limit $3"
+    );
+    all(&scope.query(SQL, &[&scope.user().uuid(), &session, &limit]).await?, retrieval)
+}
+
+/// One use of a memory.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Usage {
+    pub id: UsageId,
+    pub fact: FactId,
+    pub session: Option<String>,
+    pub retrieval: Option<RetrievalId>,
+    /// The turn that says it used it.
+    pub turn: Option<TurnId>,
+    pub kind: String,
+    pub influence: Option<String>,
+    pub at: Timestamp,
+}
+
+pub fn queue_usage(batch: &mut Batch, scope: &Scope, new: &Usage) {
+    const SQL: &str = "insert into usage (user_id, tenant_id, usage_id, fact_id, session_id, \
+                       retrieval_id, turn_id, type, influence, at) \
+                       values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)";
+    batch.push_one(SQL, usage_row(scope, new));
+}
+
+/// Puts a use back that was noted before. One that is there already stays.
+pub fn put_back_usage(batch: &mut Batch, scope: &Scope, used: &Usage) {
+    const SQL: &str = "insert into usage (user_id, tenant_id, usage_id, fact_id, session_id, \
+                       retrieval_id, turn_id, type, influence, at) \
+                       values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) on conflict do nothing";
+    batch.push(SQL, usage_row(scope, used));
+}
+
+fn usage_row(scope: &Scope, used: &Usage) -> Vec<Owned> {
+    vec![
+        Box::new(scope.user().uuid()),
+        Box::new(scope.tenant().uuid()),
+        Box::new(used.id.uuid()),
+        Box::new(used.fact.uuid()),
+        Box::new(used.session.clone()),
+        Box::new(used.retrieval.map(RetrievalId::uuid)),
+        Box::new(used.turn.map(TurnId::uuid)),
+        Box::new(used.kind.clone()),
+        Box::new(used.influence.clone()),
+        Box::new(used.at),
+    ]
+}
+
+/// What a turn says it used.
+pub async fn used_by(scope: &Scope, turn: TurnId) -> Result<Vec<Usage>> {
+    const SQL: &str = "select usage_id, fact_id, session_id, retrieval_id, turn_id, type, \
+                       influence, at from usage where user_id = $1 and turn_id = $2 \
+                       order by usage_id";
+    all(&scope.query(SQL, &[&scope.user().uuid(), &turn.uuid()]).await?, use_of)
+}
+
+/// The last retrieval of a session before a moment: what a turn said then was given.
+pub async fn retrieval_before(
+    scope: &Scope,
+    session: &str,
+    before: Timestamp,
+) -> Result<Option<Retrieval>> {
+    const SQL: &str = concat!(
+        "select ",
+        retrieval_columns!(),
+        " from retrieval where user_id = $1 and session_id = $2 and at <= $3 \
+          order by at desc limit 1"
+    );
+    one(&scope.query(SQL, &[&scope.user().uuid(), &session, &before]).await?, retrieval)
+}
+
+fn use_of(row: &Row) -> Result<Usage> {
+    let mut c = Columns::of(row, "usage");
+    Ok(Usage {
+        id: UsageId::from_uuid(c.take()?),
+        fact: FactId::from_uuid(c.take()?),
+        session: c.take()?,
+        retrieval: c.take::<Option<Uuid>>()?.map(RetrievalId::from_uuid),
+        turn: c.take::<Option<Uuid>>()?.map(TurnId::from_uuid),
+        kind: c.take()?,
+        influence: c.take()?,
+        at: c.take()?,
+    })
+}
+
+/// Where a list of uses ended. One retrieval uses many memories at one moment, so the moment alone
+/// would not tell.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub struct UsagePlace {
+    pub at: Timestamp,
+    pub id: UsageId,
+    pub fact: FactId,
+}
+
+/// Up to `limit` uses after `after`, newest first: what retrievals put into prompts, and what
+/// applications reported; of one fact only, if one is given.
+pub async fn usage(
+    scope: &Scope,
+    fact: Option<FactId>,
+    after: Option<UsagePlace>,
+    limit: i64,
+) -> Result<Vec<Usage>> {
+    const SQL: &str = "select * from ( \
+          select usage_id, fact_id, session_id, retrieval_id, turn_id, type, influence, at \
+            from usage where user_id = $1 and ($2::uuid is null or fact_id = $2) \
+          union all \
+          select retrieval_id, f.fact_id, session_id, retrieval_id, null::uuid, 'retrieved', null, at \
+            from retrieval, unnest(facts) as f (fact_id) \
+           where user_id = $1 and ($2::uuid is null or f.fact_id = $2)) used \
+        where $3::timestamptz is null or at < $3 \
+           or (at = $3 and (usage_id, fact_id) > ($4, $5)) \
+        order by at desc, usage_id, fact_id limit $6";
+    let fact = fact.map(FactId::uuid);
+    let at = after.map(|place| place.at);
+    let (id, of) = (after.map(|place| place.id.uuid()), after.map(|place| place.fact.uuid()));
+    let params: [Param<'_>; 6] = [&scope.user().uuid(), &fact, &at, &id, &of, &limit];
+    all(&scope.query(SQL, &params).await?, use_of)
+}
+
+/// Forgets what went into prompts before `before`.
+pub async fn forget_before(scope: &Scope, before: Timestamp) -> Result<()> {
+    let user = scope.user().uuid();
+    let params: [Param<'_>; 2] = [&user, &before];
+    for sql in [
+        "delete from retrieval where user_id = $1 and at < $2",
+        "delete from usage where user_id = $1 and at < $2",
+        "delete from baseline where user_id = $1 and rendered_at < $2",
+        "delete from response where user_id = $1 and recorded_at < $2",
+    ] {
+        scope.query(sql, &params).await?;
+    }
+    Ok(())
+}
+
+/// Counts over one user's memory and its use.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Stats {
+    /// Active memories by category and by domain (none is the empty word).
+    pub by_category: Vec<(String, i64)>,
+    pub by_domain: Vec<(String, i64)>,
+    pub turns: i64,
+    pub sessions: i64,
+    pub retrievals: i64,
+    /// Uses that applications reported, by type.
+    pub by_type: Vec<(String, i64)>,
+}
+
+pub async fn stats(scope: &Scope, now: Timestamp) -> Result<Stats> {
+    macro_rules! active {
+        ($by:literal) => {
+            concat!(
+                "select coalesce(",
+                $by,
+                ", ''), count(*) from fact_version where user_id = $1 and known_until is null \
+                   and state = 'active' and valid_from <= $2 \
+                   and (valid_until is null or valid_until > $2) group by 1 order by 1"
+            )
+        };
+    }
+    const TYPES: &str =
+        "select type, count(*) from usage where user_id = $1 group by type order by type";
+    const COUNTS: &str = "select (select count(*) from turn where user_id = $1 and withdrawn_by is null), \
+                          (select count(*) from session where user_id = $1), \
+                          (select count(*) from retrieval where user_id = $1)";
+    let user = scope.user().uuid();
+    let counted = |row: &Row| {
+        let mut c = Columns::of(row, "fact_version");
+        Ok((c.take()?, c.take()?))
+    };
+    let by_category = all(&scope.query(active!("category"), &[&user, &now]).await?, counted)?;
+    let by_domain = all(&scope.query(active!("domain"), &[&user, &now]).await?, counted)?;
+    let by_type = all(&scope.query(TYPES, &[&user]).await?, counted)?;
+    let rows = scope.query(COUNTS, &[&user]).await?;
+    let counts = one(&rows, |row| {
+        let mut c = Columns::of(row, "turn");
+        Ok((c.take()?, c.take()?, c.take()?))
+    })?;
+    let (turns, sessions, retrievals) = counts.unwrap_or_default();
+    Ok(Stats { by_category, by_domain, turns, sessions, retrievals, by_type })
+}

@@ -1,0 +1,252 @@
+//! Keys and tokens: who may come in. Secrets are kept only as hashes.
+
+use lukasa_core::{Origin, Permission, TenantId, Timestamp, UserId};
+use tokio_postgres::Row;
+use uuid::Uuid;
+
+use crate::error::Result;
+use crate::row::{Columns, all, one};
+use crate::scope::{Directory, Param, Scope};
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CredentialKind {
+    /// Held by an application; lives until it is revoked.
+    Key,
+    /// Held by one person's browser; bound to them and short-lived.
+    Token,
+    /// Lets one person's browser in, once.
+    Link,
+    /// Held by the browser of a person who is signed in to the console.
+    SignIn,
+}
+
+impl CredentialKind {
+    pub fn as_str(self) -> &'static str {
+        match self {
+            CredentialKind::Key => "key",
+            CredentialKind::Token => "token",
+            CredentialKind::Link => "link",
+            CredentialKind::SignIn => "sign_in",
+        }
+    }
+
+    fn parse(text: &str) -> Option<Self> {
+        [Self::Key, Self::Token, Self::Link, Self::SignIn]
+            .into_iter()
+            .find(|kind| kind.as_str() == text)
+    }
+}
+
+#[derive(Debug, Clone)]
+pub struct Credential {
+    pub key_id: String,
+    pub tenant: TenantId,
+    /// The one user it is bound to, by id and by the tenant's name for them.
+    pub user: Option<(UserId, String)>,
+    pub kind: CredentialKind,
+    pub name: String,
+    pub secret_hash: Vec<u8>,
+    pub permissions: Vec<Permission>,
+    pub origin: Origin,
+    /// The credential that made it.
+    pub minted_by: Option<String>,
+    /// The first credential of the chain it was made from. It ends with that one.
+    pub root: Option<String>,
+    /// The one page that a token may be used from, as browsers name it: `https://host`.
+    pub page: Option<String>,
+    pub created_at: Timestamp,
+    pub expires_at: Option<Timestamp>,
+    pub revoked_at: Option<Timestamp>,
+    pub last_used_at: Option<Timestamp>,
+}
+
+impl Credential {
+    pub fn is_live(&self, now: Timestamp) -> bool {
+        self.revoked_at.is_none() && self.expires_at.is_none_or(|end| now < end)
+    }
+}
+
+macro_rules! credential_columns {
+    () => {
+        "key_id, tenant_id, user_id, user_name, kind, name, secret_hash, permissions, origin, \
+         minted_by, page, created_at, expires_at, revoked_at, last_used_at, root"
+    };
+}
+
+fn credential(row: &Row) -> Result<Credential> {
+    let mut c = Columns::of(row, "credential");
+    let key_id = c.take()?;
+    let tenant = TenantId::from_uuid(c.take()?);
+    let user: Option<Uuid> = c.take()?;
+    let user_name: Option<String> = c.take()?;
+    Ok(Credential {
+        key_id,
+        tenant,
+        user: user.map(UserId::from_uuid).zip(user_name),
+        kind: c.word(CredentialKind::parse)?,
+        name: c.take()?,
+        secret_hash: c.take()?,
+        // A permission this version does not know grants nothing.
+        permissions: c
+            .take::<Vec<String>>()?
+            .iter()
+            .filter_map(|text| Permission::parse(text))
+            .collect(),
+        origin: c.word(Origin::parse)?,
+        minted_by: c.take()?,
+        page: c.take()?,
+        created_at: c.take()?,
+        expires_at: c.take()?,
+        revoked_at: c.take()?,
+        last_used_at: c.take()?,
+        root: c.take()?,
+    })
+}
+
+pub(crate) async fn find(directory: Directory, key_id: &str) -> Result<Option<Credential>> {
+    const SQL: &str =
+        concat!("select ", credential_columns!(), " from credential where key_id = $1");
+    one(&directory.query(SQL, &[&key_id]).await?, credential)
+}
+
+pub async fn insert(directory: &Directory, new: &Credential) -> Result<()> {
+    const SQL: &str = concat!(
+        "insert into credential (",
+        credential_columns!(),
+        ") values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)"
+    );
+    let (user, user_name) = match &new.user {
+        Some((id, name)) => (Some(id.uuid()), Some(name)),
+        None => (None, None),
+    };
+    let permissions: Vec<&str> = new.permissions.iter().map(|p| p.as_str()).collect();
+    let params: [Param<'_>; 16] = [
+        &new.key_id,
+        &directory.tenant().uuid(),
+        &user,
+        &user_name,
+        &new.kind.as_str(),
+        &new.name,
+        &new.secret_hash,
+        &permissions,
+        &new.origin.as_str(),
+        &new.minted_by,
+        &new.page,
+        &new.created_at,
+        &new.expires_at,
+        &new.revoked_at,
+        &new.last_used_at,
+        &new.root,
+    ];
+    directory.query(SQL, &params).await?;
+    Ok(())
+}
+
+/// The tenant's keys, oldest first. Tokens come and go and are not listed.
+pub async fn keys(directory: &Directory) -> Result<Vec<Credential>> {
+    const SQL: &str = concat!(
+        "select ",
+        credential_columns!(),
+        " from credential where tenant_id = $1 and kind = 'key' order by created_at, key_id"
+    );
+    all(&directory.query(SQL, &[&directory.tenant().uuid()]).await?, credential)
+}
+
+/// The tenant's live tokens, links and sign-ins, the latest first: of one user or of all, the one with
+/// this id or all.
+pub async fn sign_ins(
+    directory: &Directory,
+    user: Option<UserId>,
+    key_id: Option<&str>,
+    now: Timestamp,
+    limit: i64,
+) -> Result<Vec<Credential>> {
+    const SQL: &str = concat!(
+        "select ",
+        credential_columns!(),
+        " from credential where tenant_id = $1 and kind <> 'key' and revoked_at is null \
+           and expires_at > $3 and ($2::uuid is null or user_id = $2) \
+           and ($5::text is null or key_id = $5) \
+         order by created_at desc, key_id limit $4"
+    );
+    let user = user.map(|user| user.uuid());
+    let params: [Param<'_>; 5] = [&directory.tenant().uuid(), &user, &now, &limit, &key_id];
+    all(&directory.query(SQL, &params).await?, credential)
+}
+
+/// Revokes a credential and everything that was made from it, however far down the chain; says which.
+pub async fn revoke(directory: &Directory, key_id: &str, now: Timestamp) -> Result<Vec<String>> {
+    // The chain is followed through credentials that have ended, too: what they made may not have.
+    const SQL: &str = "with recursive chain (id) as ( \
+           select key_id from credential where tenant_id = $1 and (key_id = $2 or root = $2) \
+           union \
+           select made.key_id from credential made join chain on made.minted_by = chain.id \
+            where made.tenant_id = $1 \
+         ) \
+         update credential set revoked_at = $3 from chain \
+          where tenant_id = $1 and key_id = chain.id and revoked_at is null returning key_id";
+    let params: [Param<'_>; 3] = [&directory.tenant().uuid(), &key_id, &now];
+    all(&directory.query(SQL, &params).await?, |row| Columns::of(row, "credential").take())
+}
+
+/// Ends one credential that is not a key, and nothing that was made from it; says whether it was live.
+pub async fn end_one(directory: &Directory, key_id: &str, now: Timestamp) -> Result<bool> {
+    const SQL: &str = "update credential set revoked_at = $3 where tenant_id = $1 \
+                          and key_id = $2 and kind <> 'key' and revoked_at is null returning key_id";
+    let params: [Param<'_>; 3] = [&directory.tenant().uuid(), &key_id, &now];
+    Ok(!directory.query(SQL, &params).await?.is_empty())
+}
+
+/// Spends a link: the first who brings it gets it, and nobody after them.
+pub async fn spend_link(
+    directory: &Directory,
+    key_id: &str,
+    secret_hash: &[u8],
+    now: Timestamp,
+) -> Result<Option<Credential>> {
+    const SQL: &str = concat!(
+        "update credential set revoked_at = $4, last_used_at = $4 where tenant_id = $1 \
+           and key_id = $2 and secret_hash = $3 and kind = 'link' \
+           and revoked_at is null and expires_at > $4 returning ",
+        credential_columns!()
+    );
+    let params: [Param<'_>; 4] = [&directory.tenant().uuid(), &key_id, &secret_hash, &now];
+    one(&directory.query(SQL, &params).await?, credential)
+}
+
+/// Removes every credential that is bound to a user, and says which had not ended by themselves.
+pub async fn remove_of_user(directory: &Directory, user: UserId) -> Result<Vec<String>> {
+    const SQL: &str = "delete from credential where tenant_id = $1 and user_id = $2 \
+                       returning key_id, revoked_at is null";
+    let params: [Param<'_>; 2] = [&directory.tenant().uuid(), &user.uuid()];
+    let ended = all(&directory.query(SQL, &params).await?, |row| {
+        let mut c = Columns::of(row, "credential");
+        Ok((c.take::<String>()?, c.take::<bool>()?))
+    })?;
+    Ok(ended.into_iter().filter(|(_, live)| *live).map(|(key, _)| key).collect())
+}
+
+/// Notes that a credential was used.
+pub async fn note_use(directory: &Directory, key_id: &str, now: Timestamp) -> Result<()> {
+    const USED: &str =
+        "update credential set last_used_at = $3 where tenant_id = $1 and key_id = $2";
+    directory.query(USED, &[&directory.tenant().uuid(), &key_id, &now]).await?;
+    Ok(())
+}
+
+/// Removes a batch of tokens, links and sign-ins of all tenants that ended more than a day ago; says
+/// how many.
+pub(crate) async fn sweep(sweeping: Directory, limit: i64) -> Result<usize> {
+    const SQL: &str = "delete from credential where key_id in ( \
+           select key_id from credential where kind <> 'key' \
+              and expires_at < now() - interval '1 day' order by expires_at limit $1) \
+         returning key_id";
+    let removed = sweeping.query(SQL, &[&limit]).await?.len();
+    sweeping.commit().await?;
+    Ok(removed)
+}
+
+/// Whether the scope's user is gone; asked at the door for credentials bound to a user.
+pub async fn user_is_gone(scope: &Scope, now: Timestamp) -> Result<bool> {
+    Ok(crate::directory::me(scope).await?.is_some_and(|user| user.is_gone(now)))
+}

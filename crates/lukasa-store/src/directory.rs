@@ -1,0 +1,120 @@
+//! Tenants and their users.
+
+use lukasa_core::{Timestamp, UserId};
+use tokio_postgres::Row;
+
+use crate::error::Result;
+use crate::row::{Columns, all, one};
+use crate::scope::{Directory, Param, Scope};
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct User {
+    pub id: UserId,
+    pub name: String,
+    pub created_at: Timestamp,
+    /// A demo or trial user reads as deleted from here on.
+    pub expires_at: Option<Timestamp>,
+    pub deleted_at: Option<Timestamp>,
+    /// Whether a job waits that looks after them.
+    pub looked_after: bool,
+}
+
+impl User {
+    pub fn is_gone(&self, now: Timestamp) -> bool {
+        self.deleted_at.is_some() || self.expires_at.is_some_and(|end| end <= now)
+    }
+}
+
+fn user(row: &Row) -> Result<User> {
+    let mut c = Columns::of(row, "users");
+    Ok(User {
+        id: UserId::from_uuid(c.take()?),
+        name: c.take()?,
+        created_at: c.take()?,
+        expires_at: c.take()?,
+        deleted_at: c.take()?,
+        looked_after: c.take()?,
+    })
+}
+
+macro_rules! user_columns {
+    () => {
+        "user_id, name, created_at, expires_at, deleted_at, looked_after"
+    };
+}
+
+/// Makes sure the tenant is there.
+pub async fn ensure_tenant(directory: &Directory, name: &str, now: Timestamp) -> Result<()> {
+    const SQL: &str = "insert into tenant (tenant_id, name, created_at) values ($1, $2, $3) \
+                       on conflict do nothing";
+    directory.query(SQL, &[&directory.tenant().uuid(), &name, &now]).await?;
+    Ok(())
+}
+
+/// The scope's own user, if anything was ever written about them.
+pub async fn me(scope: &Scope) -> Result<Option<User>> {
+    const SQL: &str = concat!("select ", user_columns!(), " from users where user_id = $1");
+    one(&scope.query(SQL, &[&scope.user().uuid()]).await?, user)
+}
+
+/// Makes sure the scope's own user is there, for the first write about them.
+pub async fn ensure_me(scope: &Scope, name: &str, now: Timestamp) -> Result<()> {
+    const SQL: &str = "insert into users (user_id, tenant_id, name, created_at) \
+                       values ($1, $2, $3, $4) on conflict do nothing";
+    let params: [Param<'_>; 4] = [&scope.user().uuid(), &scope.tenant().uuid(), &name, &now];
+    scope.query(SQL, &params).await?;
+    Ok(())
+}
+
+/// Says whether somebody looks after the scope's own user; says whether that is news. Nobody looks
+/// after the deleted.
+pub async fn look_after(scope: &Scope, wanted: bool) -> Result<bool> {
+    const SQL: &str = "update users set looked_after = $2 where user_id = $1 \
+                         and looked_after <> $2 and deleted_at is null returning user_id";
+    Ok(!scope.query(SQL, &[&scope.user().uuid(), &wanted]).await?.is_empty())
+}
+
+/// Creates the scope's own user, or brings a deleted one back, empty: they are then there since now.
+pub async fn create_user(
+    scope: &Scope,
+    name: &str,
+    expires_at: Option<Timestamp>,
+    now: Timestamp,
+) -> Result<()> {
+    const SQL: &str = "insert into users (user_id, tenant_id, name, created_at, expires_at) \
+                       values ($1, $2, $3, $4, $5) \
+                       on conflict (user_id) do update set name = $3, deleted_at = null, \
+                       expires_at = $5, created_at = case when users.deleted_at is null \
+                       then users.created_at else $4 end";
+    let params: [Param<'_>; 5] =
+        [&scope.user().uuid(), &scope.tenant().uuid(), &name, &now, &expires_at];
+    scope.query(SQL, &params).await?;
+    Ok(())
+}
+
+/// Marks the scope's own user deleted, so that they are refused rather than reborn. The row is found
+/// by an id that is derived from the name, so the name itself need not stay; what stands in its place
+/// is nothing that anybody could be called.
+pub async fn mark_deleted(scope: &Scope, now: Timestamp) -> Result<()> {
+    const SQL: &str = "update users set deleted_at = $2, looked_after = false, \
+                       name = chr(1) || user_id::text where user_id = $1";
+    scope.query(SQL, &[&scope.user().uuid(), &now]).await?;
+    Ok(())
+}
+
+pub async fn find_user(directory: &Directory, id: UserId) -> Result<Option<User>> {
+    const SQL: &str = concat!("select ", user_columns!(), " from users where user_id = $1");
+    one(&directory.query(SQL, &[&id.uuid()]).await?, user)
+}
+
+/// Up to `limit` users of the tenant after the one called `after`, by name.
+pub async fn users(directory: &Directory, after: Option<&str>, limit: i64) -> Result<Vec<User>> {
+    const SQL: &str = concat!(
+        "select ",
+        user_columns!(),
+        " from users where tenant_id = $1 and deleted_at is null \
+           and ($2::text is null or name > $2) order by name limit $3"
+    );
+    let params: [Param<'_>; 3] = [&directory.tenant().uuid(), &after, &limit];
+    all(&directory.query(SQL, &params).await?, user)
+}

@@ -1,0 +1,370 @@
+//! Erasures: how much there is to remove, the removal of everything about a user, and what stays on
+//! record of it: ids and numbers, never words.
+
+use std::collections::{BTreeMap, HashSet};
+
+use lukasa_core::{ErasureId, FactId, OperationId, TenantId, Timestamp, TurnId, UserId, Verb};
+use tokio_postgres::Row;
+use uuid::Uuid;
+
+use crate::Store;
+use crate::error::{Error, Result};
+use crate::row::{Columns, all, one};
+use crate::scope::{Batch, Owned, Param, Scope};
+use crate::tables::ERASED;
+
+/// How many rows, by table. Tables without any are left out.
+pub type Rows = BTreeMap<String, i64>;
+
+/// One removal for good.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Erasure {
+    pub id: ErasureId,
+    /// The memory or the turn that was removed; neither if everything about the user was.
+    pub fact: Option<FactId>,
+    pub turn: Option<TurnId>,
+    pub verb: Verb,
+    pub operation: Option<OperationId>,
+    pub erased_at: Timestamp,
+    pub removed: Rows,
+    /// Whether a backup had brought it back.
+    pub replayed: bool,
+    /// When the files had been rewritten without it.
+    pub scrubbed_at: Option<Timestamp>,
+}
+
+/// An erasure, and whom it is about.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Known {
+    pub tenant: TenantId,
+    pub user: UserId,
+    pub id: ErasureId,
+    pub fact: Option<FactId>,
+    pub turn: Option<TurnId>,
+    pub erased_at: Timestamp,
+}
+
+/// How much is kept about the user.
+pub async fn count_user(scope: &Scope) -> Result<Rows> {
+    let mut rows = Rows::new();
+    for table in ERASED {
+        tally(&mut rows, table.name, scope, table.count).await?;
+    }
+    Ok(rows)
+}
+
+/// How many rows one transaction of an erasure removes at most.
+pub const BATCH_ROWS: i64 = 5_000;
+
+/// What one transaction of an erasure has removed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Removal {
+    pub removed: Rows,
+    /// The table to go on with; `None` if all tables are empty from the first to the last.
+    pub next: Option<usize>,
+}
+
+/// Removes up to [`BATCH_ROWS`] rows that the record holds about the user, from a table on. The user's
+/// own row and their credentials are the directory's.
+pub async fn remove_batch(scope: &Scope, from: usize) -> Result<Removal> {
+    let (mut removed, mut left) = (Rows::new(), BATCH_ROWS);
+    for (place, table) in ERASED.iter().enumerate().skip(from) {
+        let counted = scope.query(table.remove, &[&scope.user().uuid(), &left]).await?;
+        let count = one(&counted, |row| Columns::of(row, "erasure").take::<i64>())?.unwrap_or(0);
+        if count > 0 {
+            removed.insert(table.name.to_owned(), count);
+        }
+        left -= count;
+        if left <= 0 {
+            return Ok(Removal { removed, next: Some(place) });
+        }
+    }
+    // One look at all tables in one transaction: something under way when the user was marked may
+    // have written into a table that was empty already.
+    let next = (from > 0).then_some(0);
+    Ok(Removal { removed, next })
+}
+
+async fn tally(rows: &mut Rows, table: &str, scope: &Scope, sql: &'static str) -> Result<()> {
+    let counted = scope.query(sql, &[&scope.user().uuid()]).await?;
+    let count = one(&counted, |row| Columns::of(row, "erasure").take::<i64>())?.unwrap_or(0);
+    if count > 0 {
+        rows.insert(table.to_owned(), count);
+    }
+    Ok(())
+}
+
+/// How much one fact's own removal removes, by table.
+pub async fn count_fact(scope: &Scope, fact: FactId) -> Result<Rows> {
+    const COUNTED: [&str; 9] = [
+        "fact",
+        "fact_version",
+        "link",
+        "passage",
+        "embedding",
+        "baseline",
+        "retrieval",
+        "usage",
+        "idempotency",
+    ];
+    const SQL: &str = "with versions as (select version_id from fact_version \
+                          where user_id = $1 and fact_id = $2) \
+        select (select count(*) from fact where user_id = $1 and fact_id = $2), \
+               (select count(*) from versions), \
+               (select count(*) from link \
+                 where user_id = $1 and (from_fact = $2 or to_fact = $2)), \
+               (select count(*) from passage \
+                 where user_id = $1 and source_id in (select version_id from versions)), \
+               (select count(*) from embedding \
+                 where user_id = $1 and source_id in (select version_id from versions)), \
+               (select count(*) from baseline where user_id = $1 and $2 = any(facts)), \
+               (select count(*) from retrieval where user_id = $1 and $2 = any(facts)), \
+               (select count(*) from usage where user_id = $1 and fact_id = $2), \
+               (select count(*) from idempotency \
+                 where user_id = $1 and $2 = any(facts) and outcome is not null)";
+    let rows = scope.query(SQL, &[&scope.user().uuid(), &fact.uuid()]).await?;
+    let counts = one(&rows, |row| {
+        let mut c = Columns::of(row, "fact_version");
+        COUNTED.iter().map(|table| Ok(((*table).to_owned(), c.take()?))).collect::<Result<Rows>>()
+    })?;
+    let mut counts = counts.unwrap_or_default();
+    counts.retain(|_, count| *count > 0);
+    Ok(counts)
+}
+
+fn erasure(row: &Row) -> Result<Erasure> {
+    let mut c = Columns::of(row, "erasure");
+    Ok(Erasure {
+        id: ErasureId::from_uuid(c.take()?),
+        fact: c.take::<Option<Uuid>>()?.map(FactId::from_uuid),
+        turn: c.take::<Option<Uuid>>()?.map(TurnId::from_uuid),
+        verb: c.word(Verb::parse)?,
+        operation: c.take::<Option<Uuid>>()?.map(OperationId::from_uuid),
+        erased_at: c.take()?,
+        removed: c.json()?,
+        replayed: c.take()?,
+        scrubbed_at: c.take()?,
+    })
+}
+
+/// Puts an erasure on record.
+pub fn insert(batch: &mut Batch, scope: &Scope, new: &Erasure) {
+    const SQL: &str = "insert into erasure (user_id, tenant_id, erasure_id, fact_id, turn_id, \
+                       verb, operation_id, erased_at, removed, replayed, finished_at) \
+                       values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $8)";
+    batch.push(SQL, values(scope, new));
+}
+
+/// Puts the erasure of a user on record that is still to be done, by this process until the lease ends.
+pub fn begin(batch: &mut Batch, scope: &Scope, new: &Erasure, leased_until: Timestamp) {
+    const SQL: &str = "insert into erasure (user_id, tenant_id, erasure_id, fact_id, turn_id, \
+                       verb, operation_id, erased_at, removed, replayed, leased_until) \
+                       values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)";
+    let mut params = values(scope, new);
+    params.push(Box::new(leased_until));
+    batch.push(SQL, params);
+}
+
+fn values(scope: &Scope, new: &Erasure) -> Vec<Owned> {
+    vec![
+        Box::new(scope.user().uuid()),
+        Box::new(scope.tenant().uuid()),
+        Box::new(new.id.uuid()),
+        Box::new(new.fact.map(FactId::uuid)),
+        Box::new(new.turn.map(TurnId::uuid)),
+        Box::new(new.verb.as_str()),
+        Box::new(new.operation.map(OperationId::uuid)),
+        Box::new(new.erased_at),
+        Box::new(serde_json::json!(new.removed)),
+        Box::new(new.replayed),
+    ]
+}
+
+/// The latest erasures about the user, newest first.
+pub async fn latest(scope: &Scope, limit: i64) -> Result<Vec<Erasure>> {
+    const SQL: &str = "select erasure_id, fact_id, turn_id, verb, operation_id, erased_at, removed, \
+                       replayed, scrubbed_at from erasure where user_id = $1 \
+                         and finished_at is not null \
+                       order by erased_at desc, erasure_id desc limit $2";
+    all(&scope.query(SQL, &[&scope.user().uuid(), &limit]).await?, erasure)
+}
+
+/// The erasure of the scope's own user that is under way, if there is one.
+pub async fn unfinished(scope: &Scope) -> Result<Option<Erasure>> {
+    const SQL: &str = "select erasure_id, fact_id, turn_id, verb, operation_id, erased_at, removed, \
+                       replayed, scrubbed_at from erasure where user_id = $1 \
+                         and finished_at is null order by erased_at limit 1";
+    one(&scope.query(SQL, &[&scope.user().uuid()]).await?, erasure)
+}
+
+/// Whether an erasure about the scope's own user is on record.
+pub async fn is_on_record(scope: &Scope, id: ErasureId) -> Result<bool> {
+    const SQL: &str = "select true from erasure where user_id = $1 and erasure_id = $2";
+    Ok(!scope.query(SQL, &[&scope.user().uuid(), &id.uuid()]).await?.is_empty())
+}
+
+/// Keeps how far an erasure has come, in the transaction that came so far; with a time, that it is
+/// finished.
+pub async fn progress(
+    scope: &Scope,
+    erasure: &Erasure,
+    leased_until: Timestamp,
+    finished_at: Option<Timestamp>,
+) -> Result<()> {
+    const SQL: &str = "update erasure set removed = $3, leased_until = $4, finished_at = $5 \
+                       where user_id = $1 and erasure_id = $2 and finished_at is null";
+    let leased_until = finished_at.is_none().then_some(leased_until);
+    let removed = serde_json::json!(erasure.removed);
+    let params: [Param<'_>; 5] =
+        [&scope.user().uuid(), &erasure.id.uuid(), &removed, &leased_until, &finished_at];
+    scope.query(SQL, &params).await?;
+    Ok(())
+}
+
+impl Store {
+    /// The secret that receipts are signed with.
+    pub async fn signing_seed(&self) -> Result<Vec<u8>> {
+        let mut connection = self.pools.reads.get().await?;
+        let transaction = connection.transaction().await?;
+        transaction.batch_execute("set local app.signing = 'on'").await?;
+        let rows = transaction.query("select seed from signing_key", &[]).await?;
+        transaction.rollback().await?;
+        let seed = one(&rows, |row| Columns::of(row, "signing_key").take())?;
+        let missing = || Error::Corrupt { table: "signing_key", what: "no key".into() };
+        seed.ok_or_else(missing)
+    }
+
+    /// Takes on the erasure of a user that was begun and is not finished, if no process holds its lease.
+    pub async fn claim_erasure(
+        &self,
+        now: Timestamp,
+        leased_until: Timestamp,
+    ) -> Result<Option<(TenantId, UserId)>> {
+        const SQL: &str = "with next as (select user_id, erasure_id from erasure \
+                             where finished_at is null \
+                               and (leased_until is null or leased_until <= $1) \
+                             order by erased_at limit 1 for update skip locked) \
+                           update erasure set leased_until = $2 from next \
+                           where erasure.user_id = next.user_id \
+                             and erasure.erasure_id = next.erasure_id \
+                           returning erasure.tenant_id, erasure.user_id";
+        let mut connection = self.pools.background.get().await?;
+        let transaction = connection.transaction().await?;
+        transaction.batch_execute("set local app.scrub = 'on'").await?;
+        let rows = transaction.query(SQL, &[&now, &leased_until]).await?;
+        transaction.commit().await?;
+        one(&rows, |row| {
+            let mut c = Columns::of(row, "erasure");
+            Ok((TenantId::from_uuid(c.take()?), UserId::from_uuid(c.take()?)))
+        })
+    }
+
+    /// Up to `limit` erasures after one of them, by time.
+    pub async fn erasures_after(
+        &self,
+        after: (Timestamp, Option<ErasureId>),
+        limit: i64,
+    ) -> Result<Vec<Known>> {
+        const SQL: &str = "select tenant_id, user_id, erasure_id, fact_id, turn_id, erased_at \
+                           from erasure where (erased_at, erasure_id) > ($1, $2) \
+                           order by erased_at, erasure_id limit $3";
+        self.page_of_erasures(SQL, after, limit).await
+    }
+
+    /// The same, only of users whose rows may still be in the files.
+    pub async fn unscrubbed_users_after(
+        &self,
+        after: (Timestamp, Option<ErasureId>),
+        limit: i64,
+    ) -> Result<Vec<Known>> {
+        const SQL: &str = "select tenant_id, user_id, erasure_id, fact_id, turn_id, erased_at \
+                           from erasure where (erased_at, erasure_id) > ($1, $2) \
+                             and scrubbed_at is null and fact_id is null and turn_id is null \
+                             and finished_at is not null \
+                           order by erased_at, erasure_id limit $3";
+        self.page_of_erasures(SQL, after, limit).await
+    }
+
+    async fn page_of_erasures(
+        &self,
+        sql: &str,
+        (at, id): (Timestamp, Option<ErasureId>),
+        limit: i64,
+    ) -> Result<Vec<Known>> {
+        let id = id.map_or(Uuid::nil(), ErasureId::uuid);
+        let mut connection = self.pools.reads.get().await?;
+        let transaction = connection.transaction().await?;
+        transaction.batch_execute("set local app.scrub = 'on'").await?;
+        let rows = transaction.query(sql, &[&at, &id, &limit]).await?;
+        transaction.rollback().await?;
+        all(&rows, |row| {
+            let mut c = Columns::of(row, "erasure");
+            Ok(Known {
+                tenant: TenantId::from_uuid(c.take()?),
+                user: UserId::from_uuid(c.take()?),
+                id: ErasureId::from_uuid(c.take()?),
+                fact: c.take::<Option<Uuid>>()?.map(FactId::from_uuid),
+                turn: c.take::<Option<Uuid>>()?.map(TurnId::from_uuid),
+                erased_at: c.take()?,
+            })
+        })
+    }
+
+    /// Those of these erasures that are on record.
+    pub async fn erasures_on_record(
+        &self,
+        asked: &[(UserId, ErasureId)],
+    ) -> Result<HashSet<ErasureId>> {
+        const SQL: &str = "select e.erasure_id from unnest($1::uuid[], $2::uuid[]) \
+                             as asked (user_id, erasure_id) \
+                           join erasure e on e.user_id = asked.user_id \
+                             and e.erasure_id = asked.erasure_id";
+        let users: Vec<Uuid> = asked.iter().map(|(user, _)| user.uuid()).collect();
+        let ids: Vec<Uuid> = asked.iter().map(|(_, id)| id.uuid()).collect();
+        let mut connection = self.pools.reads.get().await?;
+        let transaction = connection.transaction().await?;
+        transaction.batch_execute("set local app.scrub = 'on'").await?;
+        let rows = transaction.query(SQL, &[&users, &ids]).await?;
+        transaction.rollback().await?;
+        let found =
+            all(&rows, |row| Ok(ErasureId::from_uuid(Columns::of(row, "erasure").take()?)))?;
+        Ok(found.into_iter().collect())
+    }
+
+    /// How far a journal was compared with this database.
+    pub async fn journal_checkpoint(&self, journal: &str) -> Result<Option<Checkpoint>> {
+        const SQL: &str =
+            "select bytes, line, checked_until from journal_checkpoint where journal = $1";
+        let mut connection = self.pools.reads.get().await?;
+        let transaction = connection.transaction().await?;
+        transaction.batch_execute("set local app.scrub = 'on'").await?;
+        let rows = transaction.query(SQL, &[&journal]).await?;
+        transaction.rollback().await?;
+        one(&rows, |row| {
+            let mut c = Columns::of(row, "journal_checkpoint");
+            Ok(Checkpoint { bytes: c.take()?, line: c.take()?, checked_until: c.take()? })
+        })
+    }
+
+    pub async fn set_journal_checkpoint(&self, journal: &str, to: &Checkpoint) -> Result<()> {
+        const SQL: &str = "insert into journal_checkpoint (journal, bytes, line, checked_until) \
+                           values ($1, $2, $3, $4) on conflict (journal) do update \
+                           set bytes = $2, line = $3, checked_until = $4";
+        let mut connection = self.pools.writes.get().await?;
+        let transaction = connection.transaction().await?;
+        transaction.batch_execute("set local app.scrub = 'on'").await?;
+        transaction.execute(SQL, &[&journal, &to.bytes, &to.line, &to.checked_until]).await?;
+        Ok(transaction.commit().await?)
+    }
+}
+
+/// How far a journal was compared with the database.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Checkpoint {
+    /// Everything in the journal before this offset.
+    pub bytes: i64,
+    /// The digest of the line that ends there.
+    pub line: String,
+    /// Every erasure on record up to then is in the journal.
+    pub checked_until: Timestamp,
+}

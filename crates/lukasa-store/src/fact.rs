@@ -1,0 +1,325 @@
+//! Facts and their versions: open, close, find by id.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use lukasa_core::id::VersionId;
+use lukasa_core::record::Changes;
+use lukasa_core::{
+    Category, Claim, FactId, Force, Kind, MemoryType, OperationId, Origin, Period, State, Tier,
+    Timestamp, Version, fingerprint,
+};
+use tokio_postgres::Row;
+use uuid::Uuid;
+
+use crate::error::{Error, Result};
+use crate::row::{Columns, all, one};
+use crate::scope::{Batch, Param, Scope};
+
+/// The columns of a version, in the order [`version`] reads them.
+macro_rules! version_columns {
+    () => {
+        "fact_id, version_id, number, content, summary, detail, category, type, kind, force, \
+         domain, key, value, tags, importance, evidence, reasoning, state, tier, origin, \
+         extracted, confidence, session, turns, confirmed_at, last_confirmed_at, consented_at, \
+         valid_from, valid_until, known_from, known_until, opened_by, closed_by, reopens"
+    };
+}
+pub(crate) use version_columns;
+
+pub(crate) fn version(row: &Row) -> Result<Version> {
+    let mut c = Columns::of(row, "fact_version");
+    Ok(Version {
+        fact: FactId::from_uuid(c.take()?),
+        id: VersionId::from_uuid(c.take()?),
+        number: c.take()?,
+        claim: Claim {
+            content: c.take()?,
+            summary: c.take()?,
+            detail: c.take()?,
+            category: c.word(Category::parse)?,
+            memory_type: c.word(MemoryType::parse)?,
+            kind: c.word(Kind::parse)?,
+            force: c.word(Force::parse)?,
+            domain: c.take()?,
+            key: c.take()?,
+            value: c.take()?,
+            tags: c.take()?,
+            importance: c.take()?,
+            evidence: c.json()?,
+            reasoning: c.take()?,
+        },
+        state: c.word(State::parse)?,
+        tier: c.word(Tier::parse)?,
+        origin: c.word(Origin::parse)?,
+        extracted: c.take()?,
+        confidence: c.take()?,
+        session: c.take()?,
+        turns: c.take()?,
+        confirmed_at: c.take()?,
+        last_confirmed_at: c.take()?,
+        consented_at: c.take()?,
+        valid: Period { from: c.take()?, until: c.take()? },
+        known: Period { from: c.take()?, until: c.take()? },
+        opened_by: OperationId::from_uuid(c.take()?),
+        closed_by: c.take::<Option<Uuid>>()?.map(OperationId::from_uuid),
+        reopens: c.take::<Option<Uuid>>()?.map(VersionId::from_uuid),
+    })
+}
+
+/// The versions of a fact that are known now, earliest validity first.
+pub async fn known_now(scope: &Scope, fact: FactId) -> Result<Vec<Version>> {
+    const SQL: &str = concat!(
+        "select ",
+        version_columns!(),
+        " from fact_version where user_id = $1 and fact_id = $2 and known_until is null \
+          order by valid_from, version_id"
+    );
+    all(&scope.query(SQL, &[&scope.user().uuid(), &fact.uuid()]).await?, version)
+}
+
+/// These facts as they stand now, and whatever waits for an answer or for evidence.
+pub async fn standing(scope: &Scope, facts: &[FactId], now: Timestamp) -> Result<Vec<Version>> {
+    const SQL: &str = concat!(
+        "select ",
+        version_columns!(),
+        " from fact_version where user_id = $1 and known_until is null \
+           and valid_from <= $3 and (valid_until is null or valid_until > $3) \
+           and ((state = 'active' and fact_id = any($2)) or state in ('proposed', 'candidate')) \
+          order by fact_id, version_id limit 2000"
+    );
+    let ids: Vec<Uuid> = facts.iter().map(|fact| fact.uuid()).collect();
+    let params: [Param<'_>; 3] = [&scope.user().uuid(), &ids, &now];
+    all(&scope.query(SQL, &params).await?, version)
+}
+
+/// The versions of a fact that were known at `known_at`, earliest validity first.
+pub async fn known_at(scope: &Scope, fact: FactId, known_at: Timestamp) -> Result<Vec<Version>> {
+    const SQL: &str = concat!(
+        "select ",
+        version_columns!(),
+        " from fact_version where user_id = $1 and fact_id = $2 and known_from <= $3 \
+           and (known_until is null or known_until > $3) order by valid_from, version_id"
+    );
+    let params: [Param<'_>; 3] = [&scope.user().uuid(), &fact.uuid(), &known_at];
+    all(&scope.query(SQL, &params).await?, version)
+}
+
+/// Every version a fact ever had, in the order they came to be known.
+pub async fn history(scope: &Scope, fact: FactId) -> Result<Vec<Version>> {
+    const SQL: &str = concat!(
+        "select ",
+        version_columns!(),
+        " from fact_version where user_id = $1 and fact_id = $2 \
+          order by known_from, valid_from, version_id"
+    );
+    all(&scope.query(SQL, &[&scope.user().uuid(), &fact.uuid()]).await?, version)
+}
+
+/// The number that the next edition of a fact bears.
+pub async fn next_number(scope: &Scope, fact: FactId) -> Result<i32> {
+    const SQL: &str = "select coalesce(max(number), 0) + 1 from fact_version \
+                        where user_id = $1 and fact_id = $2";
+    let rows = scope.query(SQL, &[&scope.user().uuid(), &fact.uuid()]).await?;
+    Ok(one(&rows, |row| Columns::of(row, "fact_version").take())?.unwrap_or(1))
+}
+
+/// The numbers that the next editions of these facts bear; the first of a fact is one.
+pub async fn next_numbers(scope: &Scope, facts: &[FactId]) -> Result<BTreeMap<FactId, i32>> {
+    const SQL: &str = "select fact_id, max(number) + 1 from fact_version \
+                        where user_id = $1 and fact_id = any($2) group by fact_id";
+    let ids: Vec<Uuid> = facts.iter().map(|fact| fact.uuid()).collect();
+    let rows = scope.query(SQL, &[&scope.user().uuid(), &ids]).await?;
+    let numbers = all(&rows, |row| {
+        let mut c = Columns::of(row, "fact_version");
+        Ok((FactId::from_uuid(c.take()?), c.take()?))
+    })?;
+    Ok(numbers.into_iter().collect())
+}
+
+/// The active memory that says the same as `claim`, if there is one at `now`.
+pub async fn saying_the_same(
+    scope: &Scope,
+    claim: &Claim,
+    now: Timestamp,
+) -> Result<Option<Version>> {
+    const SQL: &str = concat!(
+        "select ",
+        version_columns!(),
+        " from fact_version where user_id = $1 and fingerprint = $2 and known_until is null \
+           and state = 'active' and (valid_until is null or valid_until > $3) \
+          order by valid_from, version_id limit 1"
+    );
+    let params: [Param<'_>; 3] = [&scope.user().uuid(), &fingerprint(claim), &now];
+    one(&scope.query(SQL, &params).await?, version)
+}
+
+/// The proposal or guess that says the same as `claim`, if one is waiting.
+pub async fn waiting_the_same(scope: &Scope, claim: &Claim) -> Result<Option<Version>> {
+    const SQL: &str = concat!(
+        "select ",
+        version_columns!(),
+        " from fact_version where user_id = $1 and known_until is null \
+           and state in ('proposed', 'candidate') and fingerprint = $2 \
+          order by state desc, version_id limit 1"
+    );
+    one(&scope.query(SQL, &[&scope.user().uuid(), &fingerprint(claim)]).await?, version)
+}
+
+/// Who holds the place of a hard memory's (domain, key) from `from` on, other than `asking`.
+pub async fn holder_of_key(
+    scope: &Scope,
+    domain: &str,
+    key: &str,
+    from: Timestamp,
+    asking: Option<FactId>,
+) -> Result<Option<Version>> {
+    // Found by scanning the user's live hard memories: it is asked only after a conflict, and an
+    // index for it would be paid for by every write.
+    const SQL: &str = concat!(
+        "select ",
+        version_columns!(),
+        " from fact_version where user_id = $1 and known_until is null and state = 'active' \
+           and force = 'hard' and domain = $2 and key = $3 \
+           and (valid_until is null or valid_until > $4) \
+           and ($5::uuid is null or fact_id <> $5) \
+          order by valid_from, version_id limit 1"
+    );
+    let asking = asking.map(FactId::uuid);
+    let params: [Param<'_>; 5] = [&scope.user().uuid(), &domain, &key, &from, &asking];
+    one(&scope.query(SQL, &params).await?, version)
+}
+
+/// The value of a live hard memory, looked up by its domain and key.
+pub async fn value_of_key(
+    scope: &Scope,
+    domain: &str,
+    key: &str,
+    now: Timestamp,
+) -> Result<Option<Version>> {
+    Ok(holder_of_key(scope, domain, key, now, None).await?.filter(|v| v.valid.contains(now)))
+}
+
+/// Every (domain, key) that a hard memory has ever held.
+pub async fn keys_held(scope: &Scope) -> Result<Vec<(String, String)>> {
+    const SQL: &str = "select distinct domain, key from fact_version \
+                        where user_id = $1 and force = 'hard'";
+    all(&scope.query(SQL, &[&scope.user().uuid()]).await?, |row| {
+        let mut c = Columns::of(row, "fact_version");
+        Ok((c.take()?, c.take()?))
+    })
+}
+
+/// Closes and opens what a verb asked for. Closing comes first, so that the place in time is free.
+pub fn apply(
+    batch: &mut Batch,
+    scope: &Scope,
+    changes: &Changes,
+    at: Timestamp,
+    by: OperationId,
+) -> Result<()> {
+    for fact in new_facts(changes) {
+        identify(batch, scope, fact);
+    }
+    for (fact, version) in &changes.closes {
+        close(batch, scope, *fact, *version, at, by);
+    }
+    for version in &changes.opens {
+        open(batch, scope, version)?;
+    }
+    Ok(())
+}
+
+/// The facts that begin with this change: the ones of which it opens something and closes nothing.
+fn new_facts(changes: &Changes) -> BTreeSet<FactId> {
+    let closed: BTreeSet<FactId> = changes.closes.iter().map(|(fact, _)| *fact).collect();
+    let opened = changes.opens.iter().map(|v| v.fact);
+    opened.filter(|fact| !closed.contains(fact)).collect()
+}
+
+fn identify(batch: &mut Batch, scope: &Scope, fact: FactId) {
+    // An undo may open the first edition of a fact again after all of it was closed.
+    const SQL: &str = "insert into fact (user_id, tenant_id, fact_id) values ($1, $2, $3) \
+                       on conflict (user_id, fact_id) do nothing";
+    batch.push(
+        SQL,
+        vec![Box::new(scope.user().uuid()), Box::new(scope.tenant().uuid()), Box::new(fact.uuid())],
+    );
+}
+
+fn close(
+    batch: &mut Batch,
+    scope: &Scope,
+    fact: FactId,
+    version: VersionId,
+    at: Timestamp,
+    by: OperationId,
+) {
+    const SQL: &str = "update fact_version set known_until = $4, closed_by = $5 \
+                        where user_id = $1 and fact_id = $2 and version_id = $3";
+    batch.push_one(
+        SQL,
+        vec![
+            Box::new(scope.user().uuid()),
+            Box::new(fact.uuid()),
+            Box::new(version.uuid()),
+            Box::new(at),
+            Box::new(by.uuid()),
+        ],
+    );
+}
+
+fn open(batch: &mut Batch, scope: &Scope, v: &Version) -> Result<()> {
+    const SQL: &str = concat!(
+        "insert into fact_version (user_id, tenant_id, fingerprint, ",
+        version_columns!(),
+        ") values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, \
+                   $18, $19, $20, $21, $22, $23, $24, $25, $26, $27, $28, $29, $30, $31, $32, \
+                   $33, $34, $35, $36, $37)"
+    );
+    let claim = v.claim.clone();
+    let evidence = serde_json::to_value(&claim.evidence)
+        .map_err(|e| Error::Corrupt { table: "fact_version", what: e.to_string() })?;
+    batch.push_one(
+        SQL,
+        vec![
+            Box::new(scope.user().uuid()),
+            Box::new(scope.tenant().uuid()),
+            Box::new(fingerprint(&claim)),
+            Box::new(v.fact.uuid()),
+            Box::new(v.id.uuid()),
+            Box::new(v.number),
+            Box::new(claim.content),
+            Box::new(claim.summary),
+            Box::new(claim.detail),
+            Box::new(claim.category.as_str()),
+            Box::new(claim.memory_type.as_str()),
+            Box::new(claim.kind.as_str()),
+            Box::new(claim.force.as_str()),
+            Box::new(claim.domain),
+            Box::new(claim.key),
+            Box::new(claim.value),
+            Box::new(claim.tags),
+            Box::new(claim.importance),
+            Box::new(evidence),
+            Box::new(claim.reasoning),
+            Box::new(v.state.as_str()),
+            Box::new(v.tier.as_str()),
+            Box::new(v.origin.as_str()),
+            Box::new(v.extracted),
+            Box::new(v.confidence),
+            Box::new(v.session.clone()),
+            Box::new(v.turns.clone()),
+            Box::new(v.confirmed_at),
+            Box::new(v.last_confirmed_at),
+            Box::new(v.consented_at),
+            Box::new(v.valid.from),
+            Box::new(v.valid.until),
+            Box::new(v.known.from),
+            Box::new(v.known.until),
+            Box::new(v.opened_by.uuid()),
+            Box::new(v.closed_by.map(OperationId::uuid)),
+            Box::new(v.reopens.map(VersionId::uuid)),
+        ],
+    );
+    Ok(())
+}

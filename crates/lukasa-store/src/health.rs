@@ -1,0 +1,196 @@
+//! Whether the database is there and may be served from.
+
+use lukasa_core::Timestamp;
+use tokio_postgres::error::SqlState;
+
+use crate::error::Result;
+use crate::migrate::{embedded_migrations, owner};
+use crate::{Connect, Scope, Store};
+
+/// What the database says about itself and about the role that serves.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Health {
+    pub server_version: String,
+    pub pgvector: Option<String>,
+    pub role: String,
+    pub login_role: String,
+    pub login_is_superuser: bool,
+    pub role_is_superuser: bool,
+    pub role_bypasses_rls: bool,
+    /// Tables with rows of tenants or users that the role owns, or that lack forced row-level
+    /// security.
+    pub unguarded_tables: Vec<String>,
+    pub synchronous_commit: String,
+    pub fsync: String,
+    /// Why PostgreSQL's own log may come to hold what statements are given, or nothing.
+    pub logs_content: Option<String>,
+}
+
+impl Health {
+    /// Why requests must not be served, or nothing.
+    pub fn unsafe_because(&self) -> Option<String> {
+        if self.role_is_superuser || self.role_bypasses_rls {
+            return Some(format!("role {} bypasses row-level security", self.role));
+        }
+        if !self.unguarded_tables.is_empty() {
+            let tables = self.unguarded_tables.join(", ");
+            return Some(format!(
+                "role {} is not held by row-level security on {tables}",
+                self.role
+            ));
+        }
+        None
+    }
+}
+
+const HEALTH: &str = "\
+    select current_setting('server_version'), \
+           (select extversion from pg_extension where extname = 'vector'), \
+           current_user::text, session_user::text, \
+           (select rolsuper from pg_roles where rolname = session_user), \
+           r.rolsuper, r.rolbypassrls, \
+           (select coalesce(array_agg(c.relname::text order by c.relname), '{}') \
+              from pg_class c join pg_namespace n on n.oid = c.relnamespace \
+             where c.relkind in ('r', 'p') and n.nspname = current_schema() \
+               and (c.relname = 'signing_key' or exists (select 1 from pg_attribute a \
+                      where a.attrelid = c.oid and a.attname in ('user_id', 'tenant_id') \
+                        and not a.attisdropped)) \
+               and (c.relowner = r.oid or not c.relrowsecurity or not c.relforcerowsecurity)), \
+           current_setting('synchronous_commit'), current_setting('fsync'), \
+           case when current_setting('log_parameter_max_length_on_error') <> '0' \
+                then 'log_parameter_max_length_on_error is not 0' \
+                when current_setting('log_parameter_max_length') <> '0' \
+                     and (current_setting('log_statement') in ('mod', 'all') \
+                          or current_setting('log_min_duration_statement') <> '-1' \
+                          or current_setting('log_min_duration_sample') <> '-1' \
+                          or current_setting('log_transaction_sample_rate') <> '0') \
+                then 'statements are logged, and log_parameter_max_length is not 0' end \
+      from pg_roles r where r.rolname = current_user";
+
+impl Store {
+    pub async fn health(&self) -> Result<Health> {
+        let connection = self.pools.reads.get().await?;
+        let row = connection.query_one(HEALTH, &[]).await?;
+        Ok(Health {
+            server_version: row.try_get(0)?,
+            pgvector: row.try_get(1)?,
+            role: row.try_get(2)?,
+            login_role: row.try_get(3)?,
+            login_is_superuser: row.try_get(4)?,
+            role_is_superuser: row.try_get(5)?,
+            role_bypasses_rls: row.try_get(6)?,
+            unguarded_tables: row.try_get(7)?,
+            synchronous_commit: row.try_get(8)?,
+            fsync: row.try_get(9)?,
+            logs_content: row.try_get(10)?,
+        })
+    }
+
+    /// Whether a statement can be answered and the schema has every migration of this build.
+    pub async fn is_ready(&self) -> Result<bool> {
+        Ok(self.missing_migrations().await?.is_empty())
+    }
+
+    /// The migrations of this build that the schema lacks, by number and name. A schema that is newer
+    /// lacks none: during an upgrade the older servers go on.
+    pub async fn missing_migrations(&self) -> Result<Vec<String>> {
+        const SQL: &str = "select version, name from refinery_schema_history";
+        let connection = self.pools.admission.get().await?;
+        let mut missing = embedded_migrations();
+        let rows = match connection.query(SQL, &[]).await {
+            // No schema yet, or one whose history the serving role may not read.
+            Err(error)
+                if matches!(
+                    error.code(),
+                    Some(&SqlState::UNDEFINED_TABLE | &SqlState::INSUFFICIENT_PRIVILEGE)
+                ) =>
+            {
+                Vec::new()
+            }
+            other => other?,
+        };
+        for row in rows {
+            let (version, name): (i32, String) = (row.try_get(0)?, row.try_get(1)?);
+            missing.retain(|step| step.version != version.unsigned_abs() || step.name != name);
+        }
+        Ok(missing.into_iter().map(|step| format!("V{} {}", step.version, step.name)).collect())
+    }
+}
+
+/// What waits and what has gone wrong, over all users, and what time it is there.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Backlog {
+    pub clock: Timestamp,
+    /// Jobs whose time has come.
+    pub due: i64,
+    pub due_since: Option<Timestamp>,
+    /// Jobs that were given up.
+    pub dead: i64,
+    /// Why the write-ahead log is not being archived, if it should be.
+    pub archive_fault: Option<String>,
+}
+
+const BACKLOG: &str = "\
+    select clock_timestamp(), \
+           /* whatever their user_id */ \
+           (select count(*) from job where state = 'waiting' and run_at <= $1), \
+           (select min(run_at) from job where state = 'waiting' and run_at <= $1), \
+           (select count(*) from job where state = 'dead'), \
+           (select case when current_setting('archive_mode') <> 'off' \
+                and last_failed_time > coalesce(last_archived_time, '-infinity') \
+                then failed_count || ' failures, the last with ' || last_failed_wal end \
+              from pg_stat_archiver)";
+
+impl Store {
+    /// What is behind, for somebody who looks after all of it.
+    pub async fn backlog(&self, now: Timestamp) -> Result<Backlog> {
+        let mut connection = self.pools.reads.get().await?;
+        let transaction = connection.transaction().await?;
+        transaction.batch_execute("set local app.worker = 'on'").await?;
+        let row = transaction.query_one(BACKLOG, &[&now]).await?;
+        transaction.rollback().await?;
+        Ok(Backlog {
+            clock: row.try_get(0)?,
+            due: row.try_get(1)?,
+            due_since: row.try_get(2)?,
+            dead: row.try_get(3)?,
+            archive_fault: row.try_get(4)?,
+        })
+    }
+}
+
+/// The folder of the server's files, if the login role may know it.
+pub async fn data_directory(connect: &Connect) -> Result<Option<String>> {
+    let client = owner(connect).await?;
+    let rows =
+        client.query("select setting from pg_settings where name = 'data_directory'", &[]).await?;
+    Ok(rows.first().map(|row| row.try_get(0)).transpose()?)
+}
+
+/// Counts of one user's rows, for a preview of what deleting the user removes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Counts {
+    pub facts: i64,
+    pub versions: i64,
+    pub links: i64,
+    pub operations: i64,
+}
+
+pub async fn count(scope: &Scope) -> Result<Counts> {
+    let rows = scope
+        .query(
+            "select (select count(*) from fact where user_id = $1), \
+                    (select count(*) from fact_version where user_id = $1), \
+                    (select count(*) from link where user_id = $1), \
+                    (select count(*) from operation where user_id = $1)",
+            &[&scope.user().uuid()],
+        )
+        .await?;
+    let row = rows.first().ok_or(crate::Error::Closed)?;
+    Ok(Counts {
+        facts: row.try_get(0)?,
+        versions: row.try_get(1)?,
+        links: row.try_get(2)?,
+        operations: row.try_get(3)?,
+    })
+}

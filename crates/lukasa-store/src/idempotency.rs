@@ -1,0 +1,60 @@
+//! Answers kept so that a retried write happens once. The row is written in the write's own
+//! transaction, so the answer is there exactly when the effect is.
+
+use lukasa_core::{FactId, Timestamp};
+use uuid::Uuid;
+
+use crate::error::Result;
+use crate::row::{Columns, one};
+use crate::scope::{Batch, Scope};
+
+/// What is known of an earlier request with the same key.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Kept {
+    pub request_hash: Vec<u8>,
+    /// The answer, unless what it quoted has been erased.
+    pub outcome: Option<serde_json::Value>,
+}
+
+pub async fn find(scope: &Scope, key: &str) -> Result<Option<Kept>> {
+    const SQL: &str =
+        "select request_hash, outcome from idempotency where user_id = $1 and key = $2";
+    let rows = scope.query(SQL, &[&scope.user().uuid(), &key]).await?;
+    one(&rows, |row| {
+        let mut c = Columns::of(row, "idempotency");
+        Ok(Kept { request_hash: c.take()?, outcome: c.take()? })
+    })
+}
+
+pub fn keep(
+    batch: &mut Batch,
+    scope: &Scope,
+    key: &str,
+    request_hash: &[u8],
+    outcome: serde_json::Value,
+    facts: &[FactId],
+    at: Timestamp,
+) {
+    const SQL: &str = "insert into idempotency (user_id, tenant_id, key, request_hash, outcome, \
+                       facts, created_at) values ($1, $2, $3, $4, $5, $6, $7)";
+    let facts: Vec<Uuid> = facts.iter().map(|fact| fact.uuid()).collect();
+    batch.push(
+        SQL,
+        vec![
+            Box::new(scope.user().uuid()),
+            Box::new(scope.tenant().uuid()),
+            Box::new(key.to_owned()),
+            Box::new(request_hash.to_vec()),
+            Box::new(outcome),
+            Box::new(facts),
+            Box::new(at),
+        ],
+    );
+}
+
+/// Drops the answers older than `before`.
+pub async fn forget_before(scope: &Scope, before: Timestamp) -> Result<()> {
+    const SQL: &str = "delete from idempotency where user_id = $1 and created_at < $2";
+    scope.query(SQL, &[&scope.user().uuid(), &before]).await?;
+    Ok(())
+}

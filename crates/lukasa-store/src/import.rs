@@ -1,0 +1,144 @@
+//! Imports, and what of each has come in.
+
+use lukasa_core::import::Counts;
+use lukasa_core::{FactId, ImportId, OperationId, Timestamp};
+use tokio_postgres::Row;
+use uuid::Uuid;
+
+use crate::error::Result;
+use crate::row::{Columns, all, one};
+use crate::scope::{Batch, Param, Scope};
+
+/// What was taken in from one source.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Import {
+    pub id: ImportId,
+    pub format: String,
+    pub name: String,
+    pub started_at: Timestamp,
+    pub last_at: Timestamp,
+    /// What it wrote, in order.
+    pub operations: Vec<OperationId>,
+    pub counts: Counts,
+    pub undone_at: Option<Timestamp>,
+}
+
+macro_rules! import_columns {
+    () => {
+        "import_id, format, name, started_at, last_at, operations, counts, undone_at"
+    };
+}
+
+fn import(row: &Row) -> Result<Import> {
+    let mut c = Columns::of(row, "import");
+    Ok(Import {
+        id: ImportId::from_uuid(c.take()?),
+        format: c.take()?,
+        name: c.take()?,
+        started_at: c.take()?,
+        last_at: c.take()?,
+        operations: c.take::<Vec<Uuid>>()?.into_iter().map(OperationId::from_uuid).collect(),
+        counts: c.json()?,
+        undone_at: c.take()?,
+    })
+}
+
+pub async fn find(scope: &Scope, id: ImportId) -> Result<Option<Import>> {
+    const SQL: &str =
+        concat!("select ", import_columns!(), " from import where user_id = $1 and import_id = $2");
+    one(&scope.query(SQL, &[&scope.user().uuid(), &id.uuid()]).await?, import)
+}
+
+/// The latest imports.
+pub async fn list(scope: &Scope, limit: i64) -> Result<Vec<Import>> {
+    const SQL: &str = concat!(
+        "select ",
+        import_columns!(),
+        " from import where user_id = $1 order by started_at desc, import_id limit $2"
+    );
+    all(&scope.query(SQL, &[&scope.user().uuid(), &limit]).await?, import)
+}
+
+/// Writes an import down as it stands now.
+pub fn put(batch: &mut Batch, scope: &Scope, import: &Import) {
+    const SQL: &str = "insert into import (user_id, tenant_id, import_id, format, name, \
+                       started_at, last_at, operations, counts, undone_at) \
+                       values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) \
+                       on conflict (user_id, import_id) do update set last_at = $7, \
+                       operations = $8, counts = $9, undone_at = $10";
+    let operations: Vec<Uuid> = import.operations.iter().map(|id| id.uuid()).collect();
+    batch.push_one(
+        SQL,
+        vec![
+            Box::new(scope.user().uuid()),
+            Box::new(scope.tenant().uuid()),
+            Box::new(import.id.uuid()),
+            Box::new(import.format.clone()),
+            Box::new(import.name.clone()),
+            Box::new(import.started_at),
+            Box::new(import.last_at),
+            Box::new(operations),
+            Box::new(serde_json::to_value(import.counts).unwrap_or_default()),
+            Box::new(import.undone_at),
+        ],
+    );
+}
+
+/// Those of these things that have come in before, and the memory each has become.
+pub async fn known(scope: &Scope, items: &[Uuid]) -> Result<Vec<(Uuid, Option<FactId>)>> {
+    const SQL: &str = "select item_id, fact_id from import_item \
+                        where user_id = $1 and item_id = any($2)";
+    let params: [Param<'_>; 2] = [&scope.user().uuid(), &items];
+    all(&scope.query(SQL, &params).await?, |row| {
+        let mut c = Columns::of(row, "import_item");
+        Ok((c.take()?, c.take::<Option<Uuid>>()?.map(FactId::from_uuid)))
+    })
+}
+
+/// Remembers that a thing has come in.
+pub fn add_item(
+    batch: &mut Batch,
+    scope: &Scope,
+    of: ImportId,
+    item: Uuid,
+    fact: Option<FactId>,
+    session: Option<&str>,
+) {
+    const SQL: &str = "insert into import_item (user_id, tenant_id, item_id, import_id, fact_id, \
+                       session_id) values ($1, $2, $3, $4, $5, $6) on conflict do nothing";
+    batch.push(
+        SQL,
+        vec![
+            Box::new(scope.user().uuid()),
+            Box::new(scope.tenant().uuid()),
+            Box::new(item),
+            Box::new(of.uuid()),
+            Box::new(fact.map(FactId::uuid)),
+            Box::new(session.map(str::to_owned)),
+        ],
+    );
+}
+
+/// The chats that an import has brought.
+pub async fn sessions(scope: &Scope, of: ImportId) -> Result<Vec<String>> {
+    const SQL: &str = "select session_id from import_item where user_id = $1 and import_id = $2 \
+                          and session_id is not null order by session_id";
+    let rows = scope.query(SQL, &[&scope.user().uuid(), &of.uuid()]).await?;
+    all(&rows, |row| Columns::of(row, "import_item").take())
+}
+
+/// Forgets what an import has brought, so that it can be brought again: memories of which nothing stands,
+/// and these chats. What was erased, or has become something else since, must not come again.
+pub fn forget_items(batch: &mut Batch, scope: &Scope, of: ImportId, chats: &[String]) {
+    const SQL: &str = "delete from import_item i where i.user_id = $1 and i.import_id = $2 \
+                        and (i.session_id is null or i.session_id = any($3)) \
+                        and (i.fact_id is null or not exists (select 1 from fact_version v \
+                              where v.user_id = $1 and v.fact_id = i.fact_id \
+                                and v.known_until is null)) \
+                        and (i.fact_id is null or i.fact_id not in \
+                              (select fact_id from tombstone where user_id = $1))";
+    batch.push(
+        SQL,
+        vec![Box::new(scope.user().uuid()), Box::new(of.uuid()), Box::new(chats.to_vec())],
+    );
+}

@@ -1,0 +1,149 @@
+//! What chat models were asked and what it cost: every call, and each tenant's day.
+
+use jiff::civil::Date;
+use lukasa_core::{CallId, Timestamp};
+use serde::{Deserialize, Serialize};
+use tokio_postgres::Row;
+
+use crate::error::Result;
+use crate::row::{Columns, all, one};
+use crate::scope::{Directory, Param, Scope};
+
+/// One call of a chat model, whether it answered or not.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Call {
+    pub id: CallId,
+    pub at: Timestamp,
+    /// What it was for: `extract`, `title`, `compress`.
+    pub purpose: String,
+    pub model: String,
+    pub outcome: String,
+    pub input_tokens: i32,
+    pub output_tokens: i32,
+    /// Millionths of the currency the prices are in.
+    pub cost_micros: i64,
+    pub took_ms: i32,
+}
+
+fn call(row: &Row) -> Result<Call> {
+    let mut c = Columns::of(row, "model_call");
+    Ok(Call {
+        id: CallId::from_uuid(c.take()?),
+        at: c.take()?,
+        purpose: c.take()?,
+        model: c.take()?,
+        outcome: c.take()?,
+        input_tokens: c.take()?,
+        output_tokens: c.take()?,
+        cost_micros: c.take()?,
+        took_ms: c.take()?,
+    })
+}
+
+/// Notes a call, unless its user was erased while the model was thinking.
+pub async fn note(scope: &Scope, call: &Call) -> Result<()> {
+    const SQL: &str = "insert into model_call (user_id, tenant_id, call_id, at, purpose, model, \
+                       outcome, input_tokens, output_tokens, cost_micros, took_ms) \
+                       select $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11 \
+                       where not exists (select 1 from users \
+                                          where user_id = $1 and deleted_at is not null)";
+    let params: [Param<'_>; 11] = [
+        &scope.user().uuid(),
+        &scope.tenant().uuid(),
+        &call.id.uuid(),
+        &call.at,
+        &call.purpose,
+        &call.model,
+        &call.outcome,
+        &call.input_tokens,
+        &call.output_tokens,
+        &call.cost_micros,
+        &call.took_ms,
+    ];
+    scope.query(SQL, &params).await?;
+    Ok(())
+}
+
+/// The latest calls made for the user.
+pub async fn calls(scope: &Scope, limit: i64) -> Result<Vec<Call>> {
+    const SQL: &str = "select call_id, at, purpose, model, outcome, input_tokens, output_tokens, \
+                       cost_micros, took_ms from model_call where user_id = $1 \
+                       order by at desc, call_id desc limit $2";
+    all(&scope.query(SQL, &[&scope.user().uuid(), &limit]).await?, call)
+}
+
+/// What was spent on one purpose with one model.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Sum {
+    pub purpose: String,
+    pub model: String,
+    pub calls: i64,
+    pub failed: i64,
+    pub input_tokens: i64,
+    pub output_tokens: i64,
+    pub cost_micros: i64,
+}
+
+/// What was spent on the user since a moment, by purpose and model.
+pub async fn sums(scope: &Scope, since: Timestamp) -> Result<Vec<Sum>> {
+    const SQL: &str = "select purpose, model, count(*), count(*) filter (where outcome <> \
+                       'answered'), sum(input_tokens)::bigint, sum(output_tokens)::bigint, \
+                       sum(cost_micros)::bigint from model_call where user_id = $1 and at >= $2 \
+                       group by purpose, model order by purpose, model";
+    all(&scope.query(SQL, &[&scope.user().uuid(), &since]).await?, |row| {
+        let mut c = Columns::of(row, "model_call");
+        Ok(Sum {
+            purpose: c.take()?,
+            model: c.take()?,
+            calls: c.take()?,
+            failed: c.take()?,
+            input_tokens: c.take()?,
+            output_tokens: c.take()?,
+            cost_micros: c.take()?,
+        })
+    })
+}
+
+/// Forgets calls and applied passes from before.
+pub async fn forget_before(scope: &Scope, before: Timestamp) -> Result<()> {
+    const CALLS: &str = "delete from model_call where user_id = $1 and at < $2";
+    scope.query(CALLS, &[&scope.user().uuid(), &before]).await?;
+    Ok(())
+}
+
+/// Counts tokens as spent on a day before they are, if the day's limit allows. What is counted and
+/// then not spent is given back by [`settle`]; after a crash it stays counted, which is the safe
+/// side.
+pub async fn reserve(
+    directory: &Directory,
+    day: Date,
+    tokens: i64,
+    limit: Option<i64>,
+) -> Result<bool> {
+    const SQL: &str = "insert into model_spend (tenant_id, day, tokens) values ($1, $2, $3) \
+                       on conflict (tenant_id, day) do update \
+                       set tokens = model_spend.tokens + excluded.tokens \
+                       where model_spend.tokens + excluded.tokens <= $4 returning tokens";
+    let limit = limit.unwrap_or(i64::MAX);
+    if tokens > limit {
+        return Ok(false);
+    }
+    let params: [Param<'_>; 4] = [&directory.tenant().uuid(), &day, &tokens, &limit];
+    Ok(!directory.query(SQL, &params).await?.is_empty())
+}
+
+/// Puts right what was counted before the call.
+pub async fn settle(directory: &Directory, day: Date, difference: i64) -> Result<()> {
+    const SQL: &str = "update model_spend set tokens = greatest(tokens + $3, 0) \
+                        where tenant_id = $1 and day = $2";
+    let params: [Param<'_>; 3] = [&directory.tenant().uuid(), &day, &difference];
+    directory.query(SQL, &params).await?;
+    Ok(())
+}
+
+/// What the tenant has spent on a day.
+pub async fn spent(directory: &Directory, day: Date) -> Result<i64> {
+    const SQL: &str = "select tokens from model_spend where tenant_id = $1 and day = $2";
+    let rows = directory.query(SQL, &[&directory.tenant().uuid(), &day]).await?;
+    Ok(one(&rows, |row| Columns::of(row, "model_spend").take())?.unwrap_or(0))
+}

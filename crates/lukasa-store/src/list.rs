@@ -1,0 +1,198 @@
+//! Lists of memories: filtered, at a point on both axes, in a stable order with a place to go on.
+
+use lukasa_core::id::VersionId;
+use lukasa_core::{
+    AsOf, Category, FactId, Force, Kind, MemoryType, Status, Tier, Timestamp, Version,
+};
+use serde::{Deserialize, Serialize};
+use tokio_postgres::Row;
+use uuid::Uuid;
+
+use crate::error::Result;
+use crate::fact::{version, version_columns};
+use crate::row::all;
+use crate::scope::{Param, Scope};
+
+/// What to list. Every absent filter lets everything through.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Filter {
+    /// Only this status; absent means whatever its status.
+    pub status: Option<Status>,
+    pub domain: Option<String>,
+    pub force: Option<Force>,
+    pub memory_type: Option<MemoryType>,
+    pub kind: Option<Kind>,
+    pub category: Option<Category>,
+    pub tier: Option<Tier>,
+    pub tag: Option<String>,
+    /// Text that must occur in the content, in any case.
+    pub search: Option<String>,
+}
+
+/// Where the last page ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Place {
+    pub fact: FactId,
+    pub version: VersionId,
+}
+
+/// A version, and whether another version of its fact takes over where it ends.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Listed {
+    pub version: Version,
+    pub replaced: bool,
+}
+
+/// The filters of a list, as parameters $2 to $12: absent ones are null.
+macro_rules! filters {
+    () => {
+        " and ($2::text is null or domain = $2) and ($3::text is null or force = $3) \
+          and ($4::text is null or type = $4) and ($5::text is null or kind = $5) \
+          and ($6::text is null or category = $6) and ($7::text is null or tier = $7) \
+          and ($8::text is null or $8 = any(tags)) \
+          and ($9::text is null or strpos(lower(content), lower($9)) > 0) \
+          and ($10::uuid is null or (fact_id, version_id) < ($10, $11))"
+    };
+}
+
+/// The commonest question, "what is true now?", unfiltered and from the top. It has a statement of its
+/// own because its plan can be kept: the one with filters would be planned anew each time.
+const TOP_OF_ACTIVE: &str = concat!(
+    "select ",
+    version_columns!(),
+    ", false from fact_version where user_id = $1 and known_until is null and state = 'active' \
+       and valid_from <= $2 and (valid_until is null or valid_until > $2) \
+      order by fact_id desc, version_id desc limit $3"
+);
+
+/// With filters the plan must see them. One plan for all filters would rather sort everything a user
+/// has: a second for the user with 100,000 memories, where walking the index takes a millisecond.
+const SEE_THE_FILTERS: &str = "set local plan_cache_mode = force_custom_plan";
+
+/// The same question, filtered, walks the index of what is known now.
+const ACTIVE_NOW: &str = concat!(
+    "select ",
+    version_columns!(),
+    ", false from fact_version where user_id = $1 and known_until is null and state = 'active' \
+       and valid_from <= $13 and (valid_until is null or valid_until > $13)",
+    filters!(),
+    " order by fact_id desc, version_id desc limit $12"
+);
+
+/// "What waits, what is forgotten, what is in the trash?" walks the same index.
+const STANDING_NOW: &str = concat!(
+    "select ",
+    version_columns!(),
+    ", false from fact_version where user_id = $1 and known_until is null and state = $13",
+    filters!(),
+    " order by fact_id desc, version_id desc limit $12"
+);
+
+/// "Everything, whatever became of it" walks it too, and asks of the page alone what took over. Asked
+/// of all there is, as a plan without statistics does after an import, it takes half a second.
+const ALL_NOW: &str = concat!(
+    "select ",
+    version_columns!(),
+    ", exists (select 1 from fact_version next \
+                where next.user_id = $1 and next.fact_id = v.fact_id and next.state = 'active' \
+                  and next.known_until is null and next.valid_from >= v.valid_until) as replaced \
+      from (select * from fact_version where user_id = $1 and known_until is null",
+    filters!(),
+    " order by fact_id desc, version_id desc limit $12) v \
+      order by fact_id desc, version_id desc"
+);
+
+/// Later than anything that was ever known: the last days of the year 9999.
+const END_OF_TIME: Timestamp = Timestamp::constant(253_402_200_000, 0);
+
+/// Any other question: another status, or another point on either axis.
+const ANY: &str = concat!(
+    "select * from (select ",
+    version_columns!(),
+    ", exists (select 1 from fact_version next \
+                where next.user_id = $1 and next.fact_id = v.fact_id and next.state = 'active' \
+                  and next.known_from <= $14 \
+                  and (next.known_until is null or next.known_until > $14) \
+                  and next.valid_from >= v.valid_until) as replaced \
+      from fact_version v where user_id = $1 and known_from <= $14 \
+       and (known_until is null or known_until > $14)",
+    filters!(),
+    ") known where case coalesce($15, 'any') \
+        when 'any' then true \
+        when 'active' then state = 'active' and valid_from <= $13 \
+                           and (valid_until is null or valid_until > $13) \
+        when 'upcoming' then state = 'active' and valid_from > $13 \
+        when 'expired' then state = 'active' and valid_until <= $13 and not replaced \
+        when 'superseded' then state = 'active' and valid_until <= $13 and replaced \
+        else state = $15 end \
+      order by fact_id desc, version_id desc limit $12"
+);
+
+fn listed(row: &Row) -> Result<Listed> {
+    Ok(Listed { version: version(row)?, replaced: row.try_get(row.len() - 1)? })
+}
+
+/// Up to `limit` memories after `after`, newest fact first. `at` is absent for "now, as known now".
+pub async fn page(
+    scope: &Scope,
+    filter: &Filter,
+    now: Timestamp,
+    at: Option<AsOf>,
+    after: Option<Place>,
+    limit: i64,
+) -> Result<Vec<Listed>> {
+    let force = filter.force.map(Force::as_str);
+    let memory_type = filter.memory_type.map(MemoryType::as_str);
+    let kind = filter.kind.map(Kind::as_str);
+    let category = filter.category.map(Category::as_str);
+    let tier = filter.tier.map(Tier::as_str);
+    let after_fact: Option<Uuid> = after.map(|place| place.fact.uuid());
+    let after_version: Option<Uuid> = after.map(|place| place.version.uuid());
+    // "As known now" is whatever has not been closed, even if this clock is behind the record's.
+    let point = at.unwrap_or(AsOf { valid: now, known: END_OF_TIME });
+    let status = filter.status.map(Status::as_str);
+    let user = scope.user().uuid();
+    let params: [Param<'_>; 15] = [
+        &user,
+        &filter.domain,
+        &force,
+        &memory_type,
+        &kind,
+        &category,
+        &tier,
+        &filter.tag,
+        &filter.search,
+        &after_fact,
+        &after_version,
+        &limit,
+        &point.valid,
+        &point.known,
+        &status,
+    ];
+    let plain = Filter { status: Some(Status::Active), ..Filter::default() };
+    if at.is_none() && after.is_none() && *filter == plain {
+        return all(&scope.query(TOP_OF_ACTIVE, &[&user, &now, &limit]).await?, listed);
+    }
+    scope.query(SEE_THE_FILTERS, &[]).await?;
+    let rows = match (at, filter.status) {
+        (None, Some(Status::Active)) => scope.query(ACTIVE_NOW, &params[..13]).await?,
+        (
+            None,
+            Some(Status::Proposed | Status::Candidate | Status::Forgotten | Status::Trashed),
+        ) => {
+            let mut params = params;
+            params[12] = &status;
+            scope.query(STANDING_NOW, &params[..13]).await?
+        }
+        (None, None) => scope.query(ALL_NOW, &params[..12]).await?,
+        _ => scope.query(ANY, &params).await?,
+    };
+    all(&rows, listed)
+}
+
+/// Whether a later version of the fact takes over where `version` ends, as known at `known`.
+pub fn is_replaced(version: &Version, known: &[Version]) -> bool {
+    version.valid.until.is_some_and(|until| {
+        known.iter().any(|v| v.state == lukasa_core::State::Active && v.valid.from >= until)
+    })
+}

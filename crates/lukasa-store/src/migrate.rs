@@ -1,0 +1,82 @@
+//! Migrations: numbered, forward only, each in its own transaction. They run as the login role of
+//! the URL, which owns the tables; requests are served by another.
+
+use crate::Connect;
+use crate::error::{Error, Result};
+use crate::tls;
+
+mod embedded {
+    refinery::embed_migrations!("migrations");
+}
+
+/// One step of the schema.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Migration {
+    pub version: u32,
+    pub name: String,
+}
+
+impl From<&refinery::Migration> for Migration {
+    fn from(migration: &refinery::Migration) -> Self {
+        Self { version: migration.version().unsigned_abs(), name: migration.name().to_owned() }
+    }
+}
+
+/// The steps of this build, in order.
+pub(crate) fn embedded_migrations() -> Vec<Migration> {
+    let runner = embedded::migrations::runner();
+    let mut steps: Vec<Migration> = runner.get_migrations().iter().map(Migration::from).collect();
+    steps.sort_by_key(|step| step.version);
+    steps
+}
+
+/// The words of every step, in order.
+#[cfg(feature = "testing")]
+pub(crate) fn schema() -> String {
+    let runner = embedded::migrations::runner();
+    let mut steps: Vec<_> = runner.get_migrations().iter().collect();
+    steps.sort_by_key(|step| step.version());
+    steps.iter().filter_map(|step| step.sql()).collect()
+}
+
+/// An arbitrary number that only migrations lock, so that two servers starting at once take turns.
+const LOCK: i64 = 0x6c75_6b61_7361_5f6d;
+
+/// Brings the schema up to date and says which steps were applied.
+pub async fn migrate(connect: &Connect) -> Result<Vec<Migration>> {
+    let mut client = owner(connect).await?;
+    client.execute("select pg_advisory_lock($1)", &[&LOCK]).await?;
+    let report = embedded::migrations::runner().set_grouped(false).run_async(&mut client).await?;
+    Ok(report.applied_migrations().iter().map(Migration::from).collect())
+}
+
+/// The steps that the schema still lacks.
+pub async fn pending(connect: &Connect) -> Result<Vec<Migration>> {
+    let mut client = owner(connect).await?;
+    let mut runner = embedded::migrations::runner();
+    let all = runner.get_migrations().clone();
+    let tables = client
+        .query("select 1 from pg_tables where tablename = 'refinery_schema_history'", &[])
+        .await?;
+    if tables.is_empty() {
+        return Ok(all.iter().map(Migration::from).collect());
+    }
+    runner = runner.set_abort_divergent(true);
+    let done = runner.get_applied_migrations_async(&mut client).await?;
+    let missing = |m: &&refinery::Migration| done.iter().all(|d| d.version() != m.version());
+    Ok(all.iter().filter(missing).map(Migration::from).collect())
+}
+
+/// A connection as the login role of the URL.
+pub(crate) async fn owner(connect: &Connect) -> Result<tokio_postgres::Client> {
+    let config: tokio_postgres::Config =
+        connect.url.parse().map_err(|e| Error::Configuration(format!("DATABASE_URL: {e}")))?;
+    let tls = tls::connector(connect.ca_file.as_deref())?;
+    let (client, connection) = config.connect(tls).await?;
+    tokio::spawn(async move {
+        if let Err(error) = connection.await {
+            tracing::debug!(%error, "migration connection ended");
+        }
+    });
+    Ok(client)
+}

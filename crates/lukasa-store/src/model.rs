@@ -1,0 +1,90 @@
+//! The embedding models that are known here, and which of them is in use.
+
+use lukasa_core::Timestamp;
+use lukasa_core::model::EmbeddingModel;
+use tokio_postgres::Row;
+
+use crate::Store;
+use crate::error::Result;
+use crate::row::{Columns, all, one};
+use crate::scope::Scope;
+
+/// A model that embeddings were made with.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ModelRecord {
+    pub model: EmbeddingModel,
+    pub in_use: bool,
+    pub created_at: Timestamp,
+    pub filled_at: Option<Timestamp>,
+    pub switched_at: Option<Timestamp>,
+}
+
+macro_rules! model_columns {
+    () => {
+        "name, dimension, in_use, created_at, filled_at, switched_at"
+    };
+}
+
+fn record(row: &Row) -> Result<ModelRecord> {
+    let mut c = Columns::of(row, "embedding_model");
+    let (name, dimension): (String, i32) = (c.take()?, c.take()?);
+    Ok(ModelRecord {
+        model: EmbeddingModel { name, dimension: usize::try_from(dimension).unwrap_or(0) },
+        in_use: c.take()?,
+        created_at: c.take()?,
+        filled_at: c.take()?,
+        switched_at: c.take()?,
+    })
+}
+
+/// The model in use, if any was ever chosen.
+pub async fn in_use(scope: &Scope) -> Result<Option<EmbeddingModel>> {
+    const SQL: &str = concat!("select ", model_columns!(), " from embedding_model where in_use");
+    Ok(one(&scope.query(SQL, &[]).await?, record)?.map(|record| record.model))
+}
+
+impl Store {
+    /// Every model that embeddings were made with, in the order they came.
+    pub async fn models(&self) -> Result<Vec<ModelRecord>> {
+        const SQL: &str =
+            concat!("select ", model_columns!(), " from embedding_model order by created_at, name");
+        let connection = self.pools.reads.get().await?;
+        all(&connection.query(SQL, &[]).await?, record)
+    }
+
+    /// Makes a model known. The first one ever is in use at once: there is nothing to switch from.
+    pub async fn introduce(&self, model: &EmbeddingModel, now: Timestamp) -> Result<()> {
+        const SQL: &str = "insert into embedding_model (name, dimension, in_use, created_at, \
+                           filled_at) select $1, $2, not exists (select 1 from embedding_model), \
+                           $3::timestamptz, case when exists (select 1 from embedding_model) \
+                           then null else $3::timestamptz end on conflict do nothing";
+        let connection = self.pools.reads.get().await?;
+        let dimension = i32::try_from(model.dimension).unwrap_or(i32::MAX);
+        connection.execute(SQL, &[&model.name, &dimension, &now]).await?;
+        Ok(())
+    }
+
+    /// Says that every passage has been embedded with the model.
+    pub async fn mark_filled(&self, name: &str, now: Timestamp) -> Result<()> {
+        const SQL: &str = "update embedding_model set filled_at = $2 where name = $1";
+        self.pools.reads.get().await?.execute(SQL, &[&name, &now]).await?;
+        Ok(())
+    }
+
+    /// Puts a model in use, in one statement: at no moment are there two, or none.
+    pub async fn switch_model(&self, name: &str, now: Timestamp) -> Result<bool> {
+        // Two statements of one transaction: the unique index on the one in use is checked row by
+        // row, so the old one must step down first.
+        const DOWN: &str = "update embedding_model set in_use = false \
+                             where in_use and name <> $1 and exists \
+                             (select 1 from embedding_model where name = $1)";
+        const UP: &str = "update embedding_model set in_use = true, switched_at = $2 \
+                           where name = $1 and not in_use";
+        let mut connection = self.pools.reads.get().await?;
+        let transaction = connection.transaction().await?;
+        transaction.execute(DOWN, &[&name]).await?;
+        let changed = transaction.execute(UP, &[&name, &now]).await?;
+        transaction.commit().await?;
+        Ok(changed == 1)
+    }
+}

@@ -1,0 +1,324 @@
+//! What recall reads: a user's passages and their embeddings, all of them or those since a revision.
+
+use half::f16;
+use lukasa_core::model::EmbeddingModel;
+use lukasa_core::recall::passage::{Kind, Passage, Place};
+use lukasa_core::recall::text::{ANALYZER, Language, Terms};
+use lukasa_core::{Role, Timestamp};
+use pgvector::HalfVector;
+use tokio_postgres::Row;
+use uuid::Uuid;
+
+use crate::error::Result;
+use crate::row::{Columns, all, one};
+use crate::scope::{Batch, Param, Scope};
+
+/// How far a user's passages have come.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct RecallState {
+    /// Drawn when the user's first passage was kept. Revisions of another epoch, from before the user
+    /// was erased, say nothing about this one.
+    pub epoch: i64,
+    pub revision: i64,
+    /// The revision at which a memory last changed.
+    pub facts: i64,
+    /// The revision at which something was last removed.
+    pub removed: i64,
+}
+
+impl RecallState {
+    /// Whether something was removed since this earlier state.
+    pub fn has_lost_since(self, earlier: Self) -> bool {
+        (self.epoch, self.removed) != (earlier.epoch, earlier.removed)
+    }
+}
+
+/// What a write did that recall should see.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Change {
+    /// Turns or embeddings were added.
+    Added,
+    /// A memory changed, or which of them may be used.
+    Facts,
+    /// Something was removed for good.
+    Removed,
+}
+
+pub async fn state(scope: &Scope) -> Result<RecallState> {
+    const SQL: &str = "select epoch, revision, facts, removed from recall_state where user_id = $1";
+    let rows = scope.query(SQL, &[&scope.user().uuid()]).await?;
+    let read = one(&rows, |row| {
+        let mut c = Columns::of(row, "recall_state");
+        Ok(RecallState {
+            epoch: c.take()?,
+            revision: c.take()?,
+            facts: c.take()?,
+            removed: c.take()?,
+        })
+    })?;
+    Ok(read.unwrap_or_default())
+}
+
+/// Says that something changed. It comes before the rows that carry the new revision.
+pub fn bump(batch: &mut Batch, scope: &Scope, change: Change) {
+    const SQL: &str = "insert into recall_state (user_id, tenant_id, revision, facts, removed) \
+                       values ($1, $2, 1, $3::int, $4::int) on conflict (user_id) do update set \
+                       revision = recall_state.revision + 1, \
+                       facts = case when $3 = 1 then recall_state.revision + 1 \
+                                    else recall_state.facts end, \
+                       removed = case when $4 = 1 then recall_state.revision + 1 \
+                                      else recall_state.removed end";
+    batch.push(
+        SQL,
+        vec![
+            Box::new(scope.user().uuid()),
+            Box::new(scope.tenant().uuid()),
+            Box::new(i32::from(change != Change::Added)),
+            Box::new(i32::from(change == Change::Removed)),
+        ],
+    );
+}
+
+/// Keeps passages under the revision that [`bump`] has just made.
+pub fn insert(batch: &mut Batch, scope: &Scope, passages: &[Passage]) {
+    const SQL: &str = "insert into passage (user_id, tenant_id, analyzer, revision, source_id, \
+                       part, subject_id, kind, language, words, terms, content_hash, session_id, \
+                       number, role, said_at, recorded_at) \
+                       select $1, $2, $3, (select revision from recall_state where user_id = $1), \
+                       * from unnest($4::uuid[], $5::smallint[], $6::uuid[], $7::text[], \
+                       $8::text[], $9::int[], $10::bytea[], $11::bytea[], $12::text[], \
+                       $13::int[], $14::text[], $15::timestamptz[], $16::timestamptz[])";
+    fn each<T>(passages: &[Passage], of: impl Fn(&Passage) -> T) -> Vec<T> {
+        passages.iter().map(of).collect()
+    }
+    fn place<T>(passages: &[Passage], of: impl Fn(&Place) -> T) -> Vec<Option<T>> {
+        passages.iter().map(|passage| passage.place.as_ref().map(&of)).collect()
+    }
+    if passages.is_empty() {
+        return;
+    }
+    batch.push(
+        SQL,
+        vec![
+            Box::new(scope.user().uuid()),
+            Box::new(scope.tenant().uuid()),
+            Box::new(ANALYZER),
+            Box::new(each(passages, |p| p.source)),
+            Box::new(each(passages, |p| p.part)),
+            Box::new(each(passages, |p| p.subject)),
+            Box::new(each(passages, |p| p.kind.as_str())),
+            Box::new(each(passages, |p| p.language.code())),
+            Box::new(each(passages, |p| i32::try_from(p.terms.words).unwrap_or(i32::MAX))),
+            Box::new(each(passages, |p| p.terms.to_bytes())),
+            Box::new(each(passages, Passage::hash)),
+            Box::new(place(passages, |place| place.session.clone())),
+            Box::new(place(passages, |place| place.number)),
+            Box::new(place(passages, |place| place.role.as_str())),
+            Box::new(place(passages, |place| place.said_at)),
+            Box::new(place(passages, |place| place.recorded_at)),
+        ],
+    );
+}
+
+/// A passage as it is kept: without its words, with what is needed to find it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Stored {
+    pub source: Uuid,
+    pub part: i16,
+    pub subject: Uuid,
+    pub kind: Kind,
+    pub language: Language,
+    pub terms: Terms,
+    pub place: Option<Place>,
+}
+
+fn stored(row: &Row) -> Result<Stored> {
+    let mut c = Columns::of(row, "passage");
+    let (source, part, subject) = (c.take()?, c.take()?, c.take()?);
+    let kind = c.word(Kind::parse)?;
+    let language = Language::parse(c.take()?);
+    let words: i32 = c.take()?;
+    let terms = Terms::from_bytes(c.take()?, u32::try_from(words).unwrap_or(0));
+    let session: Option<String> = c.take()?;
+    let number: Option<i32> = c.take()?;
+    let role: Option<&str> = c.take()?;
+    let (said_at, recorded_at): (Option<Timestamp>, Option<Timestamp>) = (c.take()?, c.take()?);
+    let place = match (session, number, role.and_then(Role::parse), said_at, recorded_at) {
+        (Some(session), Some(number), Some(role), Some(said_at), Some(recorded_at)) => {
+            Some(Place { session, number, role, said_at, recorded_at })
+        }
+        _ => None,
+    };
+    Ok(Stored { source, part, subject, kind, language, terms, place })
+}
+
+/// The revision of the oldest turns to index so that a user's turns are not more than `limit`
+/// passages; absent if they are not more anyway.
+pub async fn turn_floor(scope: &Scope, limit: i64) -> Result<Option<i64>> {
+    const COUNT: &str =
+        "select count(*) from (select 1 from passage where user_id = $1 limit $2) p";
+    const FLOOR: &str = "select revision from passage where user_id = $1 and kind = 'turn' \
+                         order by revision desc offset $2 limit 1";
+    let user = scope.user().uuid();
+    let counted: Option<i64> =
+        one(&scope.query(COUNT, &[&user, &(limit + 1)]).await?, |row| Ok(row.try_get(0)?))?;
+    if counted.is_none_or(|count| count <= limit) {
+        return Ok(None);
+    }
+    one(&scope.query(FLOOR, &[&user, &limit]).await?, |row| Ok(row.try_get(0)?))
+}
+
+/// The passages since a revision; all of them since revision 0. With a floor, turns up to that revision
+/// are left out.
+pub async fn since(scope: &Scope, revision: i64, floor: Option<i64>) -> Result<Vec<Stored>> {
+    const SQL: &str = "select source_id, part, subject_id, kind, language, words, terms, \
+                       session_id, number, role, said_at, recorded_at \
+                       from passage where user_id = $1 and revision > $2";
+    const ABOVE: &str = "select source_id, part, subject_id, kind, language, words, terms, \
+                         session_id, number, role, said_at, recorded_at \
+                         from passage where user_id = $1 and revision > $2 \
+                           and (kind = 'fact' or revision > $3)";
+    let user = scope.user().uuid();
+    match floor {
+        None => all(&scope.query(SQL, &[&user, &revision]).await?, stored),
+        Some(floor) => all(&scope.query(ABOVE, &[&user, &revision, &floor]).await?, stored),
+    }
+}
+
+/// A passage's vector.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Vector {
+    pub source: Uuid,
+    pub part: i16,
+    pub values: Vec<f32>,
+}
+
+fn vector(row: &Row) -> Result<Vector> {
+    let mut c = Columns::of(row, "embedding");
+    let (source, part) = (c.take()?, c.take()?);
+    let values: HalfVector = c.take()?;
+    Ok(Vector { source, part, values: values.as_slice().iter().map(|v| v.to_f32()).collect() })
+}
+
+/// The vectors of a model since a revision. The statement says which of the two indexes it means. With
+/// a floor, those of turns up to that revision are left out.
+pub async fn vectors_since(
+    scope: &Scope,
+    model: &EmbeddingModel,
+    revision: i64,
+    floor: Option<i64>,
+) -> Result<Vec<Vector>> {
+    const SHORT: &str = "select source_id, part, vector from embedding where user_id = $1 \
+                         and model = $2 and revision > $3 and dimension <= 1024";
+    const LONG: &str = "select source_id, part, vector from embedding where user_id = $1 \
+                        and model = $2 and revision > $3 and dimension > 1024";
+    const ABOVE: &str = "select e.source_id, e.part, e.vector from embedding e \
+                         join passage p on p.user_id = e.user_id and p.source_id = e.source_id \
+                           and p.part = e.part \
+                         where e.user_id = $1 and e.model = $2 and e.revision > $3 \
+                           and (p.kind = 'fact' or p.revision > $4)";
+    let user = scope.user().uuid();
+    if let Some(floor) = floor {
+        let params: [Param<'_>; 4] = [&user, &model.name, &revision, &floor];
+        return all(&scope.query(ABOVE, &params).await?, vector);
+    }
+    let sql = if model.dimension <= 1024 { SHORT } else { LONG };
+    all(&scope.query(sql, &[&user, &model.name, &revision]).await?, vector)
+}
+
+/// A passage that a model has not embedded yet, and where its words are.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Lacking {
+    pub source: Uuid,
+    pub part: i16,
+    pub subject: Uuid,
+    pub kind: Kind,
+}
+
+/// Up to `limit` passages that the model lacks, in a stable order.
+pub async fn lacking(scope: &Scope, model: &str, limit: i64) -> Result<Vec<Lacking>> {
+    const SQL: &str = "select p.source_id, p.part, p.subject_id, p.kind from passage p \
+                        where p.user_id = $1 and not exists (select 1 from embedding e \
+                          where e.user_id = $1 and e.model = $2 and e.source_id = p.source_id \
+                            and e.part = p.part) \
+                        order by p.source_id, p.part limit $3";
+    all(&scope.query(SQL, &[&scope.user().uuid(), &model, &limit]).await?, |row| {
+        let mut c = Columns::of(row, "passage");
+        Ok(Lacking {
+            source: c.take()?,
+            part: c.take()?,
+            subject: c.take()?,
+            kind: c.word(Kind::parse)?,
+        })
+    })
+}
+
+/// Says that what follows can be made again, so that its commit need not wait for the disk.
+pub async fn can_be_made_again(scope: &Scope) -> Result<()> {
+    scope.query("set local synchronous_commit = off", &[]).await?;
+    Ok(())
+}
+
+/// An embedding to keep.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Embedded {
+    pub source: Uuid,
+    pub part: i16,
+    pub hash: Vec<u8>,
+    pub values: Vec<f32>,
+}
+
+/// Keeps embeddings under the revision that [`bump`] has just made. A passage that has gone in the
+/// meantime takes none, and one that has its embedding already keeps it.
+pub fn embed(batch: &mut Batch, scope: &Scope, model: &EmbeddingModel, made: Vec<Embedded>) {
+    const SQL: &str = "insert into embedding (user_id, tenant_id, model, dimension, revision, \
+                       source_id, part, content_hash, vector) \
+                       select $1, $2, $3, $4, (select revision from recall_state \
+                         where user_id = $1), e.* \
+                       from unnest($5::uuid[], $6::smallint[], $7::bytea[], $8::halfvec[]) \
+                         as e (source_id, part, content_hash, vector) \
+                       where exists (select 1 from passage p where p.user_id = $1 \
+                         and p.source_id = e.source_id and p.part = e.part) \
+                       on conflict do nothing";
+    let sources: Vec<Uuid> = made.iter().map(|e| e.source).collect();
+    let parts: Vec<i16> = made.iter().map(|e| e.part).collect();
+    let hashes: Vec<Vec<u8>> = made.iter().map(|e| e.hash.clone()).collect();
+    let half =
+        |e: Embedded| HalfVector::from(e.values.into_iter().map(f16::from_f32).collect::<Vec<_>>());
+    let vectors: Vec<HalfVector> = made.into_iter().map(half).collect();
+    batch.push(
+        SQL,
+        vec![
+            Box::new(scope.user().uuid()),
+            Box::new(scope.tenant().uuid()),
+            Box::new(model.name.clone()),
+            Box::new(i32::try_from(model.dimension).unwrap_or(i32::MAX)),
+            Box::new(sources),
+            Box::new(parts),
+            Box::new(hashes),
+            Box::new(vectors),
+        ],
+    );
+}
+
+/// Removes the passages of these versions or turns, and with them their embeddings.
+pub async fn remove(scope: &Scope, sources: &[Uuid]) -> Result<()> {
+    const SQL: &str = "delete from passage where user_id = $1 and source_id = any($2)";
+    let params: [Param<'_>; 2] = [&scope.user().uuid(), &sources];
+    scope.query(SQL, &params).await?;
+    Ok(())
+}
+
+/// How many passages the user has, and how many of them the model lacks.
+pub async fn count(scope: &Scope, model: &str) -> Result<(i64, i64)> {
+    const SQL: &str = "select p.all_of_them, p.all_of_them - e.made from \
+                         (select count(*) as all_of_them from passage where user_id = $1) p, \
+                         (select count(*) as made from embedding \
+                           where user_id = $1 and model = $2) e";
+    let rows = scope.query(SQL, &[&scope.user().uuid(), &model]).await?;
+    let counted = one(&rows, |row| {
+        let mut c = Columns::of(row, "passage");
+        Ok((c.take()?, c.take()?))
+    })?;
+    Ok(counted.unwrap_or_default())
+}

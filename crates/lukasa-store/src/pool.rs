@@ -1,0 +1,161 @@
+//! Connections, in pools by purpose, so that one kind of work cannot take all of them: writes that wait
+//! for a lock or for a standby leave the reads alone, requests leave the workers alone, and neither
+//! keeps a credential from being checked.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::time::Duration;
+
+use deadpool_postgres::{Manager, ManagerConfig, Object, Pool, RecyclingMethod, Runtime, Timeouts};
+use lukasa_core::UserId;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+
+use crate::Connect;
+use crate::error::{Error, Result};
+use crate::tls;
+
+/// How long a caller waits for a connection, or for its turn to write.
+const WAIT_TIMEOUT: Duration = Duration::from_secs(5);
+/// How many writes of one user hold a connection at a time: the one that has the user's lock, and the
+/// next one. The others wait without a connection.
+const WRITES_PER_USER: usize = 2;
+/// After how many users the gates that are no longer in use are removed.
+const GATES: usize = 1_024;
+
+/// How many connections the pools beside the foreground have. The foreground's are
+/// [`Connect::pool_size`], of which reads have five eighths and writes the rest.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PoolSizes {
+    /// For checking credentials and readiness.
+    pub admission: usize,
+    /// For workers, and for notes about what was given.
+    pub background: usize,
+}
+
+impl Default for PoolSizes {
+    fn default() -> Self {
+        Self { admission: 2, background: 8 }
+    }
+}
+
+#[derive(Clone)]
+pub(crate) struct Pools {
+    pub reads: Pool,
+    pub writes: Pool,
+    pub admission: Pool,
+    pub background: Pool,
+    gates: Arc<Gates>,
+}
+
+impl Pools {
+    /// Prepares the pools. Nothing is connected until it is needed.
+    pub fn new(connect: &Connect, sizes: PoolSizes) -> Result<Self> {
+        let reads = (connect.pool_size * 5 / 8).max(1);
+        let pool = |size: usize| pool(connect, size.max(1));
+        Ok(Self {
+            reads: pool(reads)?,
+            writes: pool(connect.pool_size.saturating_sub(reads))?,
+            admission: pool(sizes.admission)?,
+            background: pool(sizes.background)?,
+            gates: Arc::default(),
+        })
+    }
+
+    /// The same pools, with everything that a worker does on the background's connections.
+    pub fn in_background(&self) -> Self {
+        let background = self.background.clone();
+        Self { reads: background.clone(), writes: background, ..self.clone() }
+    }
+
+    /// A connection to write about a user with, and the place among that user's writes.
+    pub async fn to_write(&self, user: UserId) -> Result<(Object, OwnedSemaphorePermit)> {
+        write_with(&self.writes, &self.gates, user).await
+    }
+
+    pub async fn to_note(&self, user: UserId) -> Result<(Object, OwnedSemaphorePermit)> {
+        write_with(&self.background, &self.gates, user).await
+    }
+
+    pub fn close(&self) {
+        for pool in [&self.reads, &self.writes, &self.admission, &self.background] {
+            pool.close();
+        }
+    }
+}
+
+async fn write_with(
+    pool: &Pool,
+    gates: &Gates,
+    user: UserId,
+) -> Result<(Object, OwnedSemaphorePermit)> {
+    let waiting = tokio::time::timeout(WAIT_TIMEOUT, gates.of(user).acquire_owned());
+    let permit = waiting.await.ok().and_then(std::result::Result::ok);
+    let busy = || Error::Unavailable("too many writes of this user are waiting".into());
+    let permit = permit.ok_or_else(busy)?;
+    Ok((pool.get().await?, permit))
+}
+
+/// One semaphore for each user who is being written about.
+#[derive(Default)]
+struct Gates(Mutex<HashMap<UserId, Weak<Semaphore>>>);
+
+impl Gates {
+    fn of(&self, user: UserId) -> Arc<Semaphore> {
+        let mut gates = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(gate) = gates.get(&user).and_then(Weak::upgrade) {
+            return gate;
+        }
+        if gates.len() >= GATES {
+            gates.retain(|_, gate| gate.strong_count() > 0);
+        }
+        let gate = Arc::new(Semaphore::new(WRITES_PER_USER));
+        gates.insert(user, Arc::downgrade(&gate));
+        gate
+    }
+}
+
+fn pool(connect: &Connect, size: usize) -> Result<Pool> {
+    let manager = Manager::from_config(
+        config(connect)?,
+        tls::connector(connect.ca_file.as_deref())?,
+        ManagerConfig { recycling_method: RecyclingMethod::Fast },
+    );
+    Pool::builder(manager)
+        .max_size(size)
+        .runtime(Runtime::Tokio1)
+        .timeouts(Timeouts {
+            wait: Some(WAIT_TIMEOUT),
+            create: Some(Duration::from_secs(5)),
+            recycle: Some(Duration::from_secs(5)),
+        })
+        .build()
+        .map_err(|e| Error::Configuration(e.to_string()))
+}
+
+fn config(connect: &Connect) -> Result<tokio_postgres::Config> {
+    /// What the driver assumes if the URL says nothing.
+    const DEFAULT_IDLE: Duration = Duration::from_secs(2 * 3600);
+    let mut config: tokio_postgres::Config =
+        connect.url.parse().map_err(|e| Error::Configuration(format!("DATABASE_URL: {e}")))?;
+    let given = config.get_options().unwrap_or_default().to_owned();
+    // The role that neither owns tables nor bypasses row-level security is taken on before the
+    // first statement. The time limits keep a lost client from holding a user's lock.
+    config.options(format!(
+        "{given} -c role=lukasa_serve -c timezone=UTC -c statement_timeout=15s \
+         -c lock_timeout=10s -c idle_in_transaction_session_timeout=30s"
+    ));
+    config.application_name("lukasa");
+    config.connect_timeout(Duration::from_secs(5));
+    // A server that is gone without closing its connections is noticed within half a minute, unless
+    // the URL says otherwise.
+    if config.get_keepalives_idle() == DEFAULT_IDLE {
+        config.keepalives(true);
+        config.keepalives_idle(Duration::from_secs(15));
+        config.keepalives_interval(Duration::from_secs(5));
+        config.keepalives_retries(3);
+    }
+    if config.get_tcp_user_timeout().is_none() {
+        config.tcp_user_timeout(Duration::from_secs(30));
+    }
+    Ok(config)
+}

@@ -1,0 +1,116 @@
+//! The memories that recall may find, with the facets it filters and weighs by; their words are
+//! fetched afterwards, for the few that are found.
+
+use lukasa_core::id::VersionId;
+use lukasa_core::recall::Facets;
+use lukasa_core::{AsOf, Category, FactId, Force, Kind, MemoryType, Tier, Timestamp, Version};
+use tokio_postgres::Row;
+use uuid::Uuid;
+
+use crate::error::Result;
+use crate::fact::{version, version_columns};
+use crate::row::{Columns, all};
+use crate::scope::{Param, Scope};
+
+macro_rules! facet_columns {
+    () => {
+        "version_id, fact_id, domain, category, type, kind, force, tier, importance, \
+         case when consented_at is not null then 1.0::real \
+              when confidence is null and last_confirmed_at is not null then 1.0::real \
+              when confidence is null then 0.95::real else confidence end, \
+         not extracted or consented_at is not null, \
+         consented_at is not null or origin in ('user_said', 'user_turn') \
+           or (origin = 'assistant' and not extracted), \
+         consented_at is null and origin = 'assistant' and not extracted, \
+         array_remove(array_prepend(key, tags), null), session, valid_from, valid_until, known_from, \
+         coalesce(last_confirmed_at, known_from)"
+    };
+}
+
+/// A memory as recall sees it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Recallable {
+    pub version: VersionId,
+    pub fact: FactId,
+    pub facets: Facets,
+}
+
+fn recallable(row: &Row) -> Result<Recallable> {
+    let mut c = Columns::of(row, "fact_version");
+    Ok(Recallable {
+        version: VersionId::from_uuid(c.take()?),
+        fact: FactId::from_uuid(c.take()?),
+        facets: Facets {
+            domain: c.take()?,
+            category: c.word(Category::parse)?,
+            memory_type: c.word(MemoryType::parse)?,
+            kind: c.word(Kind::parse)?,
+            force: c.word(Force::parse)?,
+            tier: c.word(Tier::parse)?,
+            importance: c.take()?,
+            confidence: c.take()?,
+            firm: c.take()?,
+            own: c.take()?,
+            told: c.take()?,
+            names: c.take()?,
+            session: c.take()?,
+            valid_from: c.take()?,
+            valid_until: c.take()?,
+            known_from: c.take()?,
+            fresh_at: c.take()?,
+        },
+    })
+}
+
+/// Every active memory as known now, also those that will hold later or held before: whoever keeps
+/// this list looks at the dates again when it is used.
+pub async fn now(scope: &Scope) -> Result<Vec<Recallable>> {
+    const SQL: &str = concat!(
+        "select ",
+        facet_columns!(),
+        " from fact_version where user_id = $1 and known_until is null and state = 'active'"
+    );
+    all(&scope.query(SQL, &[&scope.user().uuid()]).await?, recallable)
+}
+
+/// Every active memory at a point on both axes.
+pub async fn at(scope: &Scope, point: AsOf) -> Result<Vec<Recallable>> {
+    const SQL: &str = concat!(
+        "select ",
+        facet_columns!(),
+        " from fact_version where user_id = $1 and state = 'active' \
+           and known_from <= $2 and (known_until is null or known_until > $2) \
+           and valid_from <= $3 and (valid_until is null or valid_until > $3)"
+    );
+    let params: [Param<'_>; 3] = [&scope.user().uuid(), &point.known, &point.valid];
+    all(&scope.query(SQL, &params).await?, recallable)
+}
+
+/// The links that are held at `known`, from fact to fact.
+pub async fn links(scope: &Scope, known: Option<Timestamp>) -> Result<Vec<(FactId, FactId)>> {
+    const NOW: &str =
+        "select from_fact, to_fact from link where user_id = $1 and known_until is null";
+    const THEN: &str = "select from_fact, to_fact from link where user_id = $1 \
+                          and known_from <= $2 and (known_until is null or known_until > $2)";
+    let user = scope.user().uuid();
+    let rows = match known {
+        None => scope.query(NOW, &[&user]).await?,
+        Some(known) => scope.query(THEN, &[&user, &known]).await?,
+    };
+    all(&rows, |row| {
+        let mut c = Columns::of(row, "link");
+        Ok((FactId::from_uuid(c.take()?), FactId::from_uuid(c.take()?)))
+    })
+}
+
+/// The versions with these ids, in whatever order.
+pub async fn versions(scope: &Scope, found: &[(FactId, VersionId)]) -> Result<Vec<Version>> {
+    const SQL: &str = concat!(
+        "select ",
+        version_columns!(),
+        " from fact_version where user_id = $1 and fact_id = any($2) and version_id = any($3)"
+    );
+    let facts: Vec<Uuid> = found.iter().map(|(fact, _)| fact.uuid()).collect();
+    let versions: Vec<Uuid> = found.iter().map(|(_, version)| version.uuid()).collect();
+    all(&scope.query(SQL, &[&scope.user().uuid(), &facts, &versions]).await?, version)
+}

@@ -1,0 +1,361 @@
+//! Scrubbing: what was erased leaves the database's files.
+//!
+//! A deleted row stays in its table's file until the space is used again, in its indexes likewise, in
+//! the samples that the planner keeps of columns, and in the write-ahead log. So tables are written
+//! anew, the samples are taken again, and the log is turned over until every file of it is gone that
+//! was there when the rewriting ended. This needs an owner's rights, so it has a connection of its
+//! own; and each table is shut while it is rewritten, so it belongs into a quiet hour.
+//!
+//! Only tables are rewritten that can hold something of what was erased, and of those only the ones in
+//! which a row was updated or deleted since they were last rewritten: in the others every row in the file
+//! is a row of the table. PostgreSQL has no way to clean single pages, so a table is rewritten whole.
+
+use std::time::{Duration, Instant};
+
+use lukasa_core::Timestamp;
+use tokio_postgres::Client;
+use tokio_postgres::error::SqlState;
+use uuid::Uuid;
+
+use crate::Connect;
+use crate::error::{Error, Result};
+use crate::migrate::owner;
+
+/// An arbitrary number that only scrubs lock, so that there is one at a time.
+const LOCK: i64 = 0x6c75_6b61_7361_7363;
+/// How long a table's writers are kept waiting before the scrub steps back and tries again.
+const LOCK_WAIT: &str = "2s";
+const TRIES: u32 = 60;
+/// How often the log is turned over before it is said that something holds it.
+const TURNS: u32 = 12;
+
+/// What a scrub did.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Scrubbed {
+    /// Erasures whose rows are in no file any more.
+    pub erasures: usize,
+    pub tables: usize,
+    /// Bytes of the tables with their indexes, before and after.
+    pub bytes_before: i64,
+    pub bytes_after: i64,
+    /// Files of the write-ahead log that were there and are gone.
+    pub log_files: usize,
+}
+
+/// A step of a scrub, to be shown to whoever waits.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Step {
+    Waiting,
+    Table { name: String, number: usize, of: usize },
+    Log { left: usize },
+}
+
+/// What the login role lacks for a scrub, in words; empty if it may.
+pub async fn lacking_rights(connect: &Connect) -> Result<Vec<String>> {
+    lacking(&owner(connect).await?).await
+}
+
+async fn lacking(client: &Client) -> Result<Vec<String>> {
+    const SQL: &str = "select \
+        (select count(*) from pg_class c join pg_namespace n on n.oid = c.relnamespace \
+          where c.relkind = 'r' and n.nspname = current_schema() \
+            and not has_table_privilege(c.oid, 'MAINTAIN')) = 0, \
+        pg_has_role((select datdba from pg_database where datname = current_database()), 'USAGE'), \
+        pg_has_role('pg_checkpoint', 'USAGE'), \
+        has_function_privilege('pg_switch_wal()', 'EXECUTE') \
+          and has_function_privilege('pg_ls_waldir()', 'EXECUTE'), \
+        current_setting('wal_recycle') = 'off' \
+          or has_parameter_privilege('wal_recycle', 'ALTER SYSTEM') \
+             and has_function_privilege('pg_reload_conf()', 'EXECUTE')";
+    let row = client.query_one(SQL, &[]).await?;
+    let needed = [
+        "to own the tables (run it as the role that migrates)",
+        "to own the database",
+        "the role pg_checkpoint",
+        "to execute pg_switch_wal() and pg_ls_waldir()",
+        "to switch wal_recycle off (ALTER SYSTEM, and pg_reload_conf()), or that it is off",
+    ];
+    let mut missing = Vec::new();
+    for (place, what) in needed.into_iter().enumerate() {
+        if !row.try_get::<_, bool>(place)? {
+            missing.push(what.to_owned());
+        }
+    }
+    Ok(missing)
+}
+
+/// How many erasures have not reached the files yet.
+pub async fn pending(connect: &Connect) -> Result<usize> {
+    let mut client = owner(connect).await?;
+    Ok(unscrubbed(&mut client).await?.ids.len())
+}
+
+/// Rewrites what erasures have left in the files. Without any there is nothing to do, unless `always`.
+pub async fn scrub(
+    connect: &Connect,
+    now: Timestamp,
+    always: bool,
+    tell: impl Fn(Step) + Send + Sync,
+) -> Result<Scrubbed> {
+    let mut client = owner(connect).await?;
+    let Unscrubbed { users, ids, whole_users } = unscrubbed(&mut client).await?;
+    if ids.is_empty() && !always {
+        return Ok(Scrubbed::default());
+    }
+    let missing = lacking(&client).await?;
+    if !missing.is_empty() {
+        let what = missing.join("; ");
+        return Err(Error::Configuration(format!("scrubbing needs {what}")));
+    }
+    let locked = client.query_one("select pg_try_advisory_lock($1)", &[&LOCK]).await?;
+    if !locked.try_get::<_, bool>(0)? {
+        return Err(Error::Configuration("another scrub is under way".into()));
+    }
+    tell(Step::Waiting);
+    old_transactions_end(&client).await?;
+    let mut scrubbed = Scrubbed { erasures: ids.len(), ..Scrubbed::default() };
+    let which = match (always, whole_users) {
+        (true, _) => Which::All,
+        (false, true) => Which::Changed,
+        (false, false) => Which::ChangedContent,
+    };
+    let tables = affected(&mut client, which).await?;
+    scrubbed.tables = tables.len();
+    scrubbed.bytes_before = tables.iter().map(|table| table.bytes).sum();
+    scrubbed.bytes_after = rewrite(&mut client, &tables, now, &tell).await?;
+    scrubbed.log_files = turn_over(&client, &tell).await?;
+    mark(&mut client, &users, &ids, now).await?;
+    Ok(scrubbed)
+}
+
+/// The erasures that are finished and still in the files.
+struct Unscrubbed {
+    users: Vec<Uuid>,
+    ids: Vec<Uuid>,
+    /// Whether one of them is of a whole user, not of a memory or a turn.
+    whole_users: bool,
+}
+
+async fn unscrubbed(client: &mut Client) -> Result<Unscrubbed> {
+    const SQL: &str = "select user_id, erasure_id, fact_id is null and turn_id is null from erasure \
+                       where scrubbed_at is null and finished_at is not null";
+    let transaction = client.transaction().await?;
+    transaction.batch_execute("set local app.scrub = 'on'").await?;
+    let rows = transaction.query(SQL, &[]).await?;
+    transaction.rollback().await?;
+    let mut found = Unscrubbed { users: Vec::new(), ids: Vec::new(), whole_users: false };
+    for row in &rows {
+        found.users.push(row.try_get(0)?);
+        found.ids.push(row.try_get(1)?);
+        found.whole_users |= row.try_get::<_, bool>(2)?;
+    }
+    Ok(found)
+}
+
+async fn mark(client: &mut Client, users: &[Uuid], ids: &[Uuid], now: Timestamp) -> Result<()> {
+    const SQL: &str = "update erasure set scrubbed_at = $1 from unnest($2::uuid[], $3::uuid[]) \
+                       as done (user_id, erasure_id) where erasure.user_id = done.user_id \
+                         and erasure.erasure_id = done.erasure_id";
+    let transaction = client.transaction().await?;
+    transaction.batch_execute("set local app.scrub = 'on'").await?;
+    transaction.execute(SQL, &[&now, &users, &ids]).await?;
+    Ok(transaction.commit().await?)
+}
+
+/// Returns once nobody can still see rows from before: as long as somebody can, rewriting a table
+/// takes them along.
+async fn old_transactions_end(client: &Client) -> Result<()> {
+    const OLDEST: &str = "select who from ( \
+          select backend_xmin as seen, 'the connection with process id ' || pid as who \
+            from pg_stat_activity where pid <> pg_backend_pid() \
+              and (datname is null or datname = current_database()) \
+          union all select xmin, 'the replication slot ' || slot_name from pg_replication_slots \
+          union all select transaction, 'the prepared transaction ' || gid from pg_prepared_xacts \
+             where database = current_database()) holding \
+        where seen is not null and age(seen) > age($1::text::xid) order by age(seen) desc limit 1";
+    let row = client.query_one("select pg_current_xact_id()::xid::text", &[]).await?;
+    let mine: String = row.try_get(0)?;
+    let started = Instant::now();
+    loop {
+        let Some(row) = client.query_opt(OLDEST, &[&mine]).await? else { return Ok(()) };
+        if started.elapsed() > Duration::from_secs(120) {
+            let who: String = row.try_get(0)?;
+            return Err(Error::Configuration(format!(
+                "{who} still sees what was erased; end it and scrub again"
+            )));
+        }
+        tokio::time::sleep(Duration::from_millis(100)).await;
+    }
+}
+
+/// Which tables are rewritten.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Which {
+    All,
+    /// Those in which a row was updated or deleted since the last time.
+    Changed,
+    /// Of those, the ones that can hold something of a memory or a turn.
+    ChangedContent,
+}
+
+/// Tables with a column `user_id` that hold nothing of what a memory or a turn says.
+const WITHOUT_CONTENT: &[&str] = &[
+    "credential",
+    "delivery",
+    "erasure",
+    "job",
+    "model_call",
+    "user_domain",
+    "user_policy",
+    "users",
+    "webhook_mark",
+];
+
+struct Table {
+    name: String,
+    bytes: i64,
+    /// Rows updated and deleted, counted by PostgreSQL since its statistics began.
+    changes: i64,
+}
+
+/// How long a connection may hold back what it has counted.
+const COUNTS_DELAY: Duration = Duration::from_secs(11);
+
+async fn affected(client: &mut Client, which: Which) -> Result<Vec<Table>> {
+    if which != Which::All {
+        tokio::time::sleep(COUNTS_DELAY).await;
+    }
+    // The largest last: by then the others are done.
+    const TABLES: &str = "select c.relname::text, pg_total_relation_size(c.oid), \
+            coalesce(pg_stat_get_tuples_updated(c.oid) + pg_stat_get_tuples_deleted(c.oid), 0), \
+            s.changes \
+          from pg_class c join pg_namespace n on n.oid = c.relnamespace \
+          left join scrubbed_table s on s.name = c.relname \
+         where c.relkind = 'r' and n.nspname = current_schema() \
+           and exists (select 1 from pg_attribute a where a.attrelid = c.oid \
+             and a.attname = 'user_id' and not a.attisdropped) \
+         order by 2, 1";
+    let transaction = client.transaction().await?;
+    transaction.batch_execute("set local app.scrub = 'on'").await?;
+    let rows = transaction.query(TABLES, &[]).await?;
+    transaction.rollback().await?;
+    let mut tables = Vec::new();
+    for row in &rows {
+        let table =
+            Table { name: row.try_get(0)?, bytes: row.try_get(1)?, changes: row.try_get(2)? };
+        // Statistics that were reset count less than before, and so differ too.
+        let is_changed = row.try_get::<_, Option<i64>>(3)? != Some(table.changes);
+        let has_content = !WITHOUT_CONTENT.contains(&table.name.as_str());
+        if match which {
+            Which::All => true,
+            Which::Changed => is_changed,
+            Which::ChangedContent => is_changed && has_content,
+        } {
+            tables.push(table);
+        }
+    }
+    Ok(tables)
+}
+
+/// Rewrites tables; says how many bytes they have then.
+async fn rewrite(
+    client: &mut Client,
+    tables: &[Table],
+    now: Timestamp,
+    tell: &(impl Fn(Step) + Sync),
+) -> Result<i64> {
+    // Where a table is left empty, new samples would not be taken and the old ones would stay.
+    const FORGET: &str = "select pg_clear_attribute_stats(current_schema(), $1::text, attname, false) \
+        from pg_attribute where attrelid = $1::text::regclass and attnum > 0 and not attisdropped";
+    client.batch_execute(&format!("set lock_timeout = '{LOCK_WAIT}'")).await?;
+    let mut bytes = 0;
+    for (number, table) in tables.iter().enumerate() {
+        let name = &table.name;
+        tell(Step::Table { name: name.clone(), number: number + 1, of: tables.len() });
+        let quoted = name.replace('"', "\"\"");
+        patiently(client, &format!("vacuum (full) \"{quoted}\"")).await?;
+        client.query(FORGET, &[name]).await?;
+        patiently(client, &format!("vacuum (analyze) \"{quoted}\"")).await?;
+        let size = "select pg_total_relation_size($1::text::regclass)";
+        bytes += client.query_one(size, &[name]).await?.try_get::<_, i64>(0)?;
+        rewritten(client, table, now).await?;
+    }
+    // The samples lie in a table too, with the old ones among them.
+    patiently(client, "vacuum (full) pg_catalog.pg_statistic").await?;
+    Ok(bytes)
+}
+
+/// Keeps how many changes a table had before it was rewritten. Later ones may be in the new file.
+async fn rewritten(client: &mut Client, table: &Table, now: Timestamp) -> Result<()> {
+    const SQL: &str = "insert into scrubbed_table (name, changes, scrubbed_at) values ($1, $2, $3) \
+                       on conflict (name) do update set changes = $2, scrubbed_at = $3";
+    let transaction = client.transaction().await?;
+    transaction.batch_execute("set local app.scrub = 'on'").await?;
+    transaction.execute(SQL, &[&table.name, &table.changes, &now]).await?;
+    Ok(transaction.commit().await?)
+}
+
+/// Runs a statement that shuts a table, stepping back whenever others have waited long enough.
+async fn patiently(client: &Client, sql: &str) -> Result<()> {
+    for tried in 1.. {
+        match client.batch_execute(sql).await {
+            Err(error) if tried < TRIES && error.code() == Some(&SqlState::LOCK_NOT_AVAILABLE) => {
+                tokio::time::sleep(Duration::from_millis(500)).await;
+            }
+            other => return Ok(other?),
+        }
+    }
+    Ok(())
+}
+
+/// Moves on in the write-ahead log until no file is left of those that were there. A file that has
+/// been read to its end is as a rule given a new name and written over later, and until then holds
+/// what it held; so meanwhile such files are removed instead.
+async fn turn_over(client: &Client, tell: &(impl Fn(Step) + Sync)) -> Result<usize> {
+    const SETTING: &str = "select setting, sourcefile like '%auto.conf' from pg_settings \
+                            where name = 'wal_recycle'";
+    let setting = client.query_one(SETTING, &[]).await?;
+    let recycles = setting.try_get::<_, &str>(0)? == "on";
+    let by_command = setting.try_get::<_, Option<bool>>(1)? == Some(true);
+    if recycles {
+        client.batch_execute("alter system set wal_recycle = off").await?;
+        client.batch_execute("select pg_reload_conf()").await?;
+        // The process that removes the files hears of it a moment later.
+        tokio::time::sleep(Duration::from_millis(500)).await;
+    }
+    let turned = turn(client, tell).await;
+    if recycles {
+        let back = if by_command { "set wal_recycle = on" } else { "reset wal_recycle" };
+        client.batch_execute(&format!("alter system {back}")).await?;
+        client.batch_execute("select pg_reload_conf()").await?;
+    }
+    turned
+}
+
+async fn turn(client: &Client, tell: &(impl Fn(Step) + Sync)) -> Result<usize> {
+    const FILES: &str = "select name::text from pg_ls_waldir() where name ~ '^[0-9A-F]{24}$'";
+    let names = async || -> Result<Vec<String>> {
+        client.query(FILES, &[]).await?.iter().map(|row| Ok(row.try_get(0)?)).collect()
+    };
+    let old = names().await?;
+    let mut left = old.len();
+    for _ in 0..TURNS {
+        tell(Step::Log { left });
+        // One more than there are, so that the last of them is left behind as well. A file is only
+        // left if something was written into it.
+        for _ in 0..=left {
+            client.batch_execute("select pg_logical_emit_message(true, 'lukasa', 'scrub')").await?;
+            client.batch_execute("select pg_switch_wal()").await?;
+        }
+        client.batch_execute("checkpoint").await?;
+        let now = names().await?;
+        left = old.iter().filter(|name| now.contains(name)).count();
+        if left == 0 {
+            return Ok(old.len());
+        }
+    }
+    Err(Error::Configuration(format!(
+        "{left} files of the write-ahead log are held: by a replication slot, by wal_keep_size, or \
+         because they could not be archived"
+    )))
+}

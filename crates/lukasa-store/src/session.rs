@@ -1,0 +1,426 @@
+//! Sessions and their turns.
+
+use lukasa_core::{
+    Keep, MaskedTurns, OperationId, Origin, Role, Session, SessionState, Timestamp, Turn, TurnId,
+};
+use serde::{Deserialize, Serialize};
+use tokio_postgres::Row;
+use uuid::Uuid;
+
+use crate::error::{Error, Result};
+use crate::row::{Columns, all, one};
+use crate::scope::{Batch, Param, Scope};
+
+macro_rules! session_columns {
+    () => {
+        "session_id, title, opened_at, last_turn_at, turns, state, closed_at, trashed_at, \
+         extracted_through, summary, summary_through, store, incognito, named_from"
+    };
+}
+
+macro_rules! turn_columns {
+    () => {
+        "turn_id, session_id, number, role, speaker, content, origin, said_at, recorded_at, spans"
+    };
+}
+
+pub(crate) use {session_columns, turn_columns};
+
+pub(crate) fn session(row: &Row) -> Result<Session> {
+    let mut c = Columns::of(row, "session");
+    Ok(Session {
+        id: c.take()?,
+        title: c.take()?,
+        opened_at: c.take()?,
+        last_turn_at: c.take()?,
+        turns: c.take()?,
+        state: c.word(SessionState::parse)?,
+        closed_at: c.take()?,
+        trashed_at: c.take()?,
+        extracted_through: c.take()?,
+        summary: c.take()?,
+        summary_through: c.take()?,
+        keep: c.word(Keep::parse)?,
+        incognito: c.take()?,
+        named_from: c.take()?,
+    })
+}
+
+pub(crate) fn turn(row: &Row) -> Result<Turn> {
+    let mut c = Columns::of(row, "turn");
+    let mut turn = Turn {
+        id: TurnId::from_uuid(c.take()?),
+        session: c.take()?,
+        number: c.take()?,
+        role: c.word(Role::parse)?,
+        speaker: c.take()?,
+        content: c.take()?,
+        origin: c.word(Origin::parse)?,
+        said_at: c.take()?,
+        recorded_at: c.take()?,
+        spans: Vec::new(),
+        marked: false,
+    };
+    if let Some(spans) = c.take::<Option<serde_json::Value>>()? {
+        turn.marked = true;
+        turn.spans = serde_json::from_value(spans)
+            .map_err(|e| Error::Corrupt { table: "turn", what: e.to_string() })?;
+    }
+    Ok(turn)
+}
+
+/// Where a list of sessions ended.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SessionPlace {
+    pub last_turn_at: Timestamp,
+    pub id: String,
+}
+
+pub async fn find(scope: &Scope, id: &str) -> Result<Option<Session>> {
+    const SQL: &str = concat!(
+        "select ",
+        session_columns!(),
+        " from session where user_id = $1 and session_id = $2"
+    );
+    one(&scope.query(SQL, &[&scope.user().uuid(), &id]).await?, session)
+}
+
+/// Whether nothing said in the session is kept.
+pub async fn is_incognito(scope: &Scope, id: &str) -> Result<bool> {
+    const SQL: &str = "select incognito from session where user_id = $1 and session_id = $2";
+    let rows = scope.query(SQL, &[&scope.user().uuid(), &id]).await?;
+    Ok(one(&rows, |row| Columns::of(row, "session").take())?.unwrap_or(false))
+}
+
+/// Which sessions a list is of.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Which {
+    /// Those in the trash instead of those that are not.
+    pub trashed: bool,
+    pub state: Option<SessionState>,
+}
+
+/// Up to `limit` sessions, the one last spoken in first.
+pub async fn page(
+    scope: &Scope,
+    which: Which,
+    before: Option<&SessionPlace>,
+    limit: i64,
+) -> Result<Vec<Session>> {
+    const SQL: &str = concat!(
+        "select ",
+        session_columns!(),
+        " from session where user_id = $1 and not incognito \
+           and (trashed_at is not null) = $5 and ($6::text is null or state = $6) \
+           and ($2::timestamptz is null or (last_turn_at, session_id) < ($2, $3)) \
+          order by last_turn_at desc, session_id desc limit $4"
+    );
+    let at = before.map(|place| place.last_turn_at);
+    let id = before.map(|place| place.id.as_str());
+    let state = which.state.map(SessionState::as_str);
+    let params: [Param<'_>; 6] = [&scope.user().uuid(), &at, &id, &limit, &which.trashed, &state];
+    all(&scope.query(SQL, &params).await?, session)
+}
+
+/// The sessions with these names, in whatever order.
+pub async fn by_ids(scope: &Scope, ids: &[String]) -> Result<Vec<Session>> {
+    const SQL: &str = concat!(
+        "select ",
+        session_columns!(),
+        " from session where user_id = $1 and session_id = any($2) and trashed_at is null"
+    );
+    all(&scope.query(SQL, &[&scope.user().uuid(), &ids]).await?, session)
+}
+
+pub fn open(batch: &mut Batch, scope: &Scope, new: &Session) {
+    const SQL: &str = "insert into session (user_id, tenant_id, session_id, title, opened_at, \
+                       last_turn_at, turns, store, incognito) \
+                       values ($1, $2, $3, $4, $5, $6, $7, $8, $9)";
+    batch.push_one(
+        SQL,
+        vec![
+            Box::new(scope.user().uuid()),
+            Box::new(scope.tenant().uuid()),
+            Box::new(new.id.clone()),
+            Box::new(new.title.clone()),
+            Box::new(new.opened_at),
+            Box::new(new.last_turn_at),
+            Box::new(new.turns),
+            Box::new(new.keep.as_str()),
+            Box::new(new.incognito),
+        ],
+    );
+}
+
+/// Puts a session's standing as it is given: its title, its state, whether it is in the trash.
+pub fn put(batch: &mut Batch, scope: &Scope, session: &Session) {
+    const SQL: &str = "update session set title = $3, state = $4, closed_at = $5, trashed_at = $6, \
+                        named_from = $7 where user_id = $1 and session_id = $2";
+    batch.push_one(
+        SQL,
+        vec![
+            Box::new(scope.user().uuid()),
+            Box::new(session.id.clone()),
+            Box::new(session.title.clone()),
+            Box::new(session.state.as_str()),
+            Box::new(session.closed_at),
+            Box::new(session.trashed_at),
+            Box::new(session.named_from),
+        ],
+    );
+}
+
+/// Says which operation put a session into the trash; none if it was taken out again.
+pub fn mark(batch: &mut Batch, scope: &Scope, id: &str, by: Option<OperationId>) {
+    const SQL: &str = "update session set withdrawn_by = $3 where user_id = $1 and session_id = $2";
+    let by = by.map(OperationId::uuid);
+    batch.push(SQL, vec![Box::new(scope.user().uuid()), Box::new(id.to_owned()), Box::new(by)]);
+}
+
+/// The operation that put a session into the trash, if it is there.
+pub async fn withdrawn_by(scope: &Scope, id: &str) -> Result<Option<OperationId>> {
+    const SQL: &str = "select withdrawn_by from session where user_id = $1 and session_id = $2 \
+                         and trashed_at is not null";
+    let rows = scope.query(SQL, &[&scope.user().uuid(), &id]).await?;
+    let by: Option<Option<Uuid>> = one(&rows, |row| Columns::of(row, "session").take())?;
+    Ok(by.flatten().map(OperationId::from_uuid))
+}
+
+/// Says that a session was learned from up to a turn. It fails if somebody else said so before.
+pub fn advance(batch: &mut Batch, scope: &Scope, of: &str, from: i32, through: i32) {
+    const SQL: &str = "update session set extracted_through = $4 \
+                        where user_id = $1 and session_id = $2 and extracted_through = $3";
+    batch.push_one(
+        SQL,
+        vec![
+            Box::new(scope.user().uuid()),
+            Box::new(of.to_owned()),
+            Box::new(from),
+            Box::new(through),
+        ],
+    );
+}
+
+/// Keeps what was said up to a turn, in short.
+pub fn summarise(batch: &mut Batch, scope: &Scope, of: &str, summary: &str, through: i32) {
+    const SQL: &str = "update session set summary = $3, summary_through = $4 \
+                        where user_id = $1 and session_id = $2 and summary_through <= $4";
+    batch.push(
+        SQL,
+        vec![
+            Box::new(scope.user().uuid()),
+            Box::new(of.to_owned()),
+            Box::new(summary.to_owned()),
+            Box::new(through),
+        ],
+    );
+}
+
+/// Removes the turns of a session up to one, except those with these ids, and what recall has of
+/// them. The count of the session's turns stays: their numbers were given.
+pub fn drop_turns(batch: &mut Batch, scope: &Scope, of: &str, through: i32, except: &[Uuid]) {
+    const PASSAGES: &str = "delete from passage where user_id = $1 and source_id in \
+                            (select turn_id from turn where user_id = $1 and session_id = $2 \
+                              and number <= $3 and turn_id <> all($4))";
+    const TURNS: &str = "delete from turn where user_id = $1 and session_id = $2 \
+                         and number <= $3 and turn_id <> all($4)";
+    for sql in [PASSAGES, TURNS] {
+        batch.push(
+            sql,
+            vec![
+                Box::new(scope.user().uuid()),
+                Box::new(of.to_owned()),
+                Box::new(through),
+                Box::new(except.to_vec()),
+            ],
+        );
+    }
+}
+
+/// Takes what recall has of a session's turns away; the turns stay.
+pub fn drop_passages(batch: &mut Batch, scope: &Scope, of: &str) {
+    const SQL: &str = "delete from passage where user_id = $1 and source_id in \
+                       (select turn_id from turn where user_id = $1 and session_id = $2)";
+    batch.push(SQL, vec![Box::new(scope.user().uuid()), Box::new(of.to_owned())]);
+}
+
+/// Removes a session and everything that was said in it.
+pub fn remove(batch: &mut Batch, scope: &Scope, id: &str) {
+    drop_passages(batch, scope, id);
+    for sql in [
+        "delete from turn where user_id = $1 and session_id = $2",
+        "delete from episode where user_id = $1 and session_id = $2",
+        "delete from pass where user_id = $1 and session_id = $2",
+        "delete from baseline where user_id = $1 and session_id = $2",
+        "delete from response where user_id = $1 and session_id = $2",
+        "delete from session where user_id = $1 and session_id = $2",
+    ] {
+        batch.push(sql, vec![Box::new(scope.user().uuid()), Box::new(id.to_owned())]);
+    }
+}
+
+/// Notes which session an answer of a chat service belongs to, by the id the service gave it.
+pub fn note_response(
+    batch: &mut Batch,
+    scope: &Scope,
+    response: &str,
+    session: &str,
+    now: Timestamp,
+) {
+    const SQL: &str = "insert into response \
+                       (user_id, tenant_id, response_id, session_id, recorded_at) \
+                       values ($1, $2, $3, $4, $5) on conflict do nothing";
+    batch.push(
+        SQL,
+        vec![
+            Box::new(scope.user().uuid()),
+            Box::new(scope.tenant().uuid()),
+            Box::new(response.to_owned()),
+            Box::new(session.to_owned()),
+            Box::new(now),
+        ],
+    );
+}
+
+/// The session that an answer of a chat service belongs to, unless it was deleted.
+pub async fn of_response(scope: &Scope, response: &str) -> Result<Option<String>> {
+    const SQL: &str = "select r.session_id from response r join session s \
+                         on s.user_id = r.user_id and s.session_id = r.session_id \
+                        where r.user_id = $1 and r.response_id = $2 and s.trashed_at is null";
+    let rows = scope.query(SQL, &[&scope.user().uuid(), &response]).await?;
+    one(&rows, |row| Columns::of(row, "response").take())
+}
+
+/// The sessions that have lain in the trash since `before` or longer.
+pub async fn trashed_before(scope: &Scope, before: Timestamp, limit: i64) -> Result<Vec<String>> {
+    const SQL: &str = "select session_id from session where user_id = $1 and trashed_at <= $2 \
+                        order by trashed_at limit $3";
+    let rows = scope.query(SQL, &[&scope.user().uuid(), &before, &limit]).await?;
+    all(&rows, |row| Columns::of(row, "session").take())
+}
+
+/// Appends turns to a session that is there, and moves its count and its last moment on.
+pub fn append(batch: &mut Batch, scope: &Scope, to: &str, turns: &MaskedTurns) {
+    // Speaking in a chat makes it active again, whatever it was.
+    const COUNT: &str = "update session set turns = turns + $3, \
+                         last_turn_at = greatest(last_turn_at, $4), \
+                         state = 'active', closed_at = null \
+                         where user_id = $1 and session_id = $2";
+    let Some(last) = turns.iter().map(|turn| turn.said_at).max() else { return };
+    insert_turns(batch, scope, to, turns);
+    let count = i32::try_from(turns.len()).unwrap_or(i32::MAX);
+    batch.push_one(
+        COUNT,
+        vec![
+            Box::new(scope.user().uuid()),
+            Box::new(to.to_owned()),
+            Box::new(count),
+            Box::new(last),
+        ],
+    );
+}
+
+/// Puts turns into a session whose count knows of them already.
+pub fn insert_turns(batch: &mut Batch, scope: &Scope, to: &str, turns: &MaskedTurns) {
+    const SQL: &str = "insert into turn (user_id, tenant_id, session_id, turn_id, number, role, \
+                       speaker, content, origin, said_at, recorded_at, spans) \
+                       select $1, $2, $3, * from unnest($4::uuid[], $5::int[], $6::text[], \
+                       $7::text[], $8::text[], $9::text[], $10::timestamptz[], \
+                       $11::timestamptz[], $12::jsonb[])";
+    fn each<T>(turns: &[Turn], of: impl Fn(&Turn) -> T) -> Vec<T> {
+        turns.iter().map(of).collect()
+    }
+    batch.push(
+        SQL,
+        vec![
+            Box::new(scope.user().uuid()),
+            Box::new(scope.tenant().uuid()),
+            Box::new(to.to_owned()),
+            Box::new(each(turns, |turn| turn.id.uuid())),
+            Box::new(each(turns, |turn| turn.number)),
+            Box::new(each(turns, |turn| turn.role.as_str())),
+            Box::new(each(turns, |turn| turn.speaker.clone())),
+            Box::new(each(turns, |turn| turn.content.clone())),
+            Box::new(each(turns, |turn| turn.origin.as_str())),
+            Box::new(each(turns, |turn| turn.said_at)),
+            Box::new(each(turns, |turn| turn.recorded_at)),
+            Box::new(each(turns, spans)),
+        ],
+    );
+}
+
+/// Puts a session back as it once was, with its standing and how far it was learned from.
+pub fn put_back(batch: &mut Batch, scope: &Scope, session: &Session) {
+    const SQL: &str = concat!(
+        "insert into session (user_id, tenant_id, ",
+        session_columns!(),
+        ") values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, \
+          $16)"
+    );
+    batch.push_one(
+        SQL,
+        vec![
+            Box::new(scope.user().uuid()),
+            Box::new(scope.tenant().uuid()),
+            Box::new(session.id.clone()),
+            Box::new(session.title.clone()),
+            Box::new(session.opened_at),
+            Box::new(session.last_turn_at),
+            Box::new(session.turns),
+            Box::new(session.state.as_str()),
+            Box::new(session.closed_at),
+            Box::new(session.trashed_at),
+            Box::new(session.extracted_through),
+            Box::new(session.summary.clone()),
+            Box::new(session.summary_through),
+            Box::new(session.keep.as_str()),
+            Box::new(session.incognito),
+            Box::new(session.named_from),
+        ],
+    );
+}
+
+/// Those of these names that a session bears.
+pub async fn names_there(scope: &Scope, ids: &[String]) -> Result<Vec<String>> {
+    const SQL: &str = "select session_id from session where user_id = $1 and session_id = any($2)";
+    let rows = scope.query(SQL, &[&scope.user().uuid(), &ids]).await?;
+    all(&rows, |row| Columns::of(row, "session").take())
+}
+
+fn spans(turn: &Turn) -> Option<serde_json::Value> {
+    let said = turn.marked || !turn.spans.is_empty();
+    if said { serde_json::to_value(&turn.spans).ok() } else { None }
+}
+
+/// Up to `limit` turns of a session after the one numbered `after`, in order.
+pub async fn turns(scope: &Scope, of: &str, after: i32, limit: i64) -> Result<Vec<Turn>> {
+    const SQL: &str = concat!(
+        "select ",
+        turn_columns!(),
+        " from turn where user_id = $1 and session_id = $2 and number > $3 \
+           and withdrawn_by is null order by number limit $4"
+    );
+    let params: [Param<'_>; 4] = [&scope.user().uuid(), &of, &after, &limit];
+    all(&scope.query(SQL, &params).await?, turn)
+}
+
+/// The turns with these ids, in whatever order.
+pub async fn turns_by_id(scope: &Scope, ids: &[Uuid]) -> Result<Vec<Turn>> {
+    const SQL: &str = concat!(
+        "select ",
+        turn_columns!(),
+        " from turn where user_id = $1 and turn_id = any($2) and withdrawn_by is null"
+    );
+    all(&scope.query(SQL, &[&scope.user().uuid(), &ids]).await?, turn)
+}
+
+/// One turn by its number.
+pub async fn turn_numbered(scope: &Scope, of: &str, number: i32) -> Result<Option<Turn>> {
+    const SQL: &str = concat!(
+        "select ",
+        turn_columns!(),
+        " from turn where user_id = $1 and session_id = $2 and number = $3 \
+           and withdrawn_by is null"
+    );
+    one(&scope.query(SQL, &[&scope.user().uuid(), &of, &number]).await?, turn)
+}

@@ -1,0 +1,160 @@
+//! Fresh databases for tests, cheaply: the schema is migrated once into a template, and each test
+//! gets a copy of it that is dropped when the test ends.
+
+use std::process::Command;
+
+/// The driver, for tests of other crates that look behind the store's back.
+pub use tokio_postgres as postgres;
+use tokio_postgres::{Client, NoTls};
+
+use crate::{Connect, Store};
+
+/// A database of the test's own.
+pub struct TestDatabase {
+    name: String,
+    server: String,
+}
+
+impl TestDatabase {
+    pub async fn fresh() -> Self {
+        let server = server_url();
+        let admin = client(&server).await;
+        let template = template(&server, &admin).await;
+        let row = admin
+            .query_one("select 'lukasa_t_' || replace(gen_random_uuid()::text, '-', '')", &[])
+            .await
+            .expect("a name for the database");
+        let name: String = row.get(0);
+        admin
+            .batch_execute(&format!("create database {name} template {template}"))
+            .await
+            .expect("a copy of the template");
+        Self { name, server }
+    }
+
+    /// The URL of the database, for its owner.
+    pub fn url(&self) -> String {
+        with_database(&self.server, &self.name)
+    }
+
+    pub fn connect(&self) -> Connect {
+        Connect { url: self.url(), pool_size: 8, ca_file: None }
+    }
+
+    pub fn store(&self) -> Store {
+        Store::connect(&self.connect()).expect("a pool for the test database")
+    }
+
+    /// Every row of every table, one on a line, as the database's owner sees it.
+    pub async fn dump(&self) -> String {
+        let admin = self.admin().await;
+        let tables = "select tablename::text from pg_tables where schemaname = 'public'";
+        let mut dump = String::new();
+        for row in admin.query(tables, &[]).await.expect("tables") {
+            let table: String = row.get(0);
+            let sql = format!("select '{table} ' || replace(t::text, chr(10), ' ') from {table} t");
+            for row in admin.query(&sql, &[]).await.expect("rows") {
+                dump.push_str(row.get(0));
+                dump.push('\n');
+            }
+        }
+        dump
+    }
+
+    /// A connection that sees everything, for tests that look behind the store's back.
+    pub async fn admin(&self) -> Client {
+        client(&self.url()).await
+    }
+}
+
+impl Drop for TestDatabase {
+    fn drop(&mut self) {
+        let (name, server) = (self.name.clone(), self.server.clone());
+        // A thread of its own, because the test's runtime may be the one that is going down.
+        let dropped = std::thread::spawn(move || {
+            let runtime = tokio::runtime::Builder::new_current_thread()
+                .enable_all()
+                .build()
+                .expect("runtime");
+            runtime.block_on(async {
+                let admin = client(&server).await;
+                admin.batch_execute(&format!("drop database if exists {name} with (force)")).await
+            })
+        });
+        // A database that could not be dropped is only litter on a private server.
+        let _ = dropped.join();
+    }
+}
+
+/// `DATABASE_URL`, or else the private server that `scripts/postgres` starts.
+fn server_url() -> String {
+    if let Ok(url) = std::env::var("DATABASE_URL") {
+        return url;
+    }
+    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/../../scripts/postgres");
+    let output = Command::new(script)
+        .arg("url")
+        .output()
+        .expect("scripts/postgres runs; or set DATABASE_URL to a PostgreSQL 18 with pgvector");
+    assert!(
+        output.status.success(),
+        "scripts/postgres: {}",
+        String::from_utf8_lossy(&output.stderr)
+    );
+    String::from_utf8_lossy(&output.stdout).trim().to_owned()
+}
+
+fn with_database(url: &str, name: &str) -> String {
+    let (rest, query) =
+        url.split_once('?').map_or((url, None), |(rest, query)| (rest, Some(query)));
+    let server = rest.rsplit_once('/').map_or(rest, |(server, _)| server);
+    let query = query.map(|query| format!("?{query}")).unwrap_or_default();
+    format!("{server}/{name}{query}")
+}
+
+async fn client(url: &str) -> Client {
+    let (client, connection) = tokio_postgres::connect(url, NoTls)
+        .await
+        .expect("PostgreSQL answers; start one with scripts/postgres or set DATABASE_URL");
+    tokio::spawn(connection);
+    client
+}
+
+/// The template for this very schema, made by whichever test comes first.
+async fn template(server: &str, admin: &Client) -> String {
+    let schema = crate::migrate::schema();
+    let row = admin.query_one("select 'lukasa_schema_' || md5($1)", &[&schema]).await.expect("md5");
+    let name: String = row.get(0);
+    admin.batch_execute("select pg_advisory_lock(7210)").await.expect("lock");
+    let there = admin
+        .query_opt("select 1 from pg_database where datname = $1", &[&name])
+        .await
+        .expect("pg_database");
+    if there.is_none() {
+        let half = format!("{name}_half");
+        admin
+            .batch_execute(&format!("drop database if exists {half} with (force)"))
+            .await
+            .expect("drop");
+        admin.batch_execute(&format!("create database {half}")).await.expect("create");
+        let connect = Connect { url: with_database(server, &half), pool_size: 1, ca_file: None };
+        crate::migrate(&connect).await.expect("migrations");
+        // The migration's connection closes on its own; a rename needs everybody out.
+        admin
+            .execute(
+                "select pg_terminate_backend(pid) from pg_stat_activity where datname = $1",
+                &[&half],
+            )
+            .await
+            .expect("everybody out");
+        let rename = format!("alter database {half} rename to {name}");
+        for _ in 0..100 {
+            if admin.batch_execute(&rename).await.is_ok() {
+                break;
+            }
+            tokio::time::sleep(std::time::Duration::from_millis(20)).await;
+        }
+    }
+    admin.batch_execute("select pg_advisory_unlock(7210)").await.expect("unlock");
+    name
+}

@@ -1,0 +1,136 @@
+//! A tenant's webhooks: where it is told of operations, and how that has been going.
+
+use lukasa_core::{Timestamp, Verb, Webhook, WebhookId};
+use tokio_postgres::Row;
+
+use crate::error::Result;
+use crate::row::{Columns, all, one};
+use crate::scope::{Batch, Directory, Param, Scope};
+
+macro_rules! webhook_columns {
+    () => {
+        "webhook_id, url, secret, verbs, created_at, failures, failing_since, rest_until, off_at, \
+         off_because"
+    };
+}
+
+pub(crate) fn webhook(c: &mut Columns<'_>) -> Result<Webhook> {
+    Ok(Webhook {
+        id: WebhookId::from_uuid(c.take()?),
+        url: c.take()?,
+        secret: c.take()?,
+        // A verb that this version does not know cannot happen here.
+        verbs: c.take::<Vec<String>>()?.iter().filter_map(|text| Verb::parse(text)).collect(),
+        created_at: c.take()?,
+        failures: c.take()?,
+        failing_since: c.take()?,
+        rest_until: c.take()?,
+        off_at: c.take()?,
+        off_because: c.take()?,
+    })
+}
+
+fn of_row(row: &Row) -> Result<Webhook> {
+    webhook(&mut Columns::of(row, "webhook"))
+}
+
+fn texts(verbs: &[Verb]) -> Vec<&'static str> {
+    verbs.iter().map(|verb| verb.as_str()).collect()
+}
+
+/// The tenant's webhooks, oldest first.
+pub async fn list(directory: &Directory) -> Result<Vec<Webhook>> {
+    const SQL: &str = concat!(
+        "select ",
+        webhook_columns!(),
+        " from webhook where tenant_id = $1 order by created_at, webhook_id"
+    );
+    all(&directory.query(SQL, &[&directory.tenant().uuid()]).await?, of_row)
+}
+
+pub async fn find(directory: &Directory, id: WebhookId) -> Result<Option<Webhook>> {
+    const SQL: &str = concat!(
+        "select ",
+        webhook_columns!(),
+        " from webhook where tenant_id = $1 and webhook_id = $2"
+    );
+    one(&directory.query(SQL, &[&directory.tenant().uuid(), &id.uuid()]).await?, of_row)
+}
+
+pub async fn insert(directory: &Directory, new: &Webhook) -> Result<()> {
+    const SQL: &str = "insert into webhook (tenant_id, webhook_id, url, secret, verbs, created_at) \
+                       values ($1, $2, $3, $4, $5, $6)";
+    let params: [Param<'_>; 6] = [
+        &directory.tenant().uuid(),
+        &new.id.uuid(),
+        &new.url,
+        &new.secret,
+        &texts(&new.verbs),
+        &new.created_at,
+    ];
+    directory.query(SQL, &params).await?;
+    Ok(())
+}
+
+/// Puts what may change about a webhook in the place of what it was.
+pub async fn update(directory: &Directory, new: &Webhook) -> Result<()> {
+    const SQL: &str = "update webhook set url = $3, verbs = $4, failures = $5, failing_since = $6, \
+                         rest_until = $7, off_at = $8, off_because = $9 \
+                       where tenant_id = $1 and webhook_id = $2";
+    let params: [Param<'_>; 9] = [
+        &directory.tenant().uuid(),
+        &new.id.uuid(),
+        &new.url,
+        &texts(&new.verbs),
+        &new.failures,
+        &new.failing_since,
+        &new.rest_until,
+        &new.off_at,
+        &new.off_because,
+    ];
+    directory.query(SQL, &params).await?;
+    Ok(())
+}
+
+/// Removes a webhook with everything about its deliveries; says whether there was one.
+pub async fn remove(directory: &Directory, id: WebhookId) -> Result<bool> {
+    const SQL: &str =
+        "delete from webhook where tenant_id = $1 and webhook_id = $2 returning webhook_id";
+    let params: [Param<'_>; 2] = [&directory.tenant().uuid(), &id.uuid()];
+    Ok(!directory.query(SQL, &params).await?.is_empty())
+}
+
+/// Something has arrived: whatever failed before is over.
+pub fn well(batch: &mut Batch, scope: &Scope, id: WebhookId) {
+    const SQL: &str = "update webhook set failures = 0, failing_since = null, rest_until = null \
+                       where tenant_id = $1 and webhook_id = $2 and failures > 0";
+    batch.push(SQL, vec![Box::new(scope.tenant().uuid()), Box::new(id.uuid())]);
+}
+
+/// A delivery has failed: how often in a row by now, until when to leave the endpoint alone, and why
+/// nothing is sent to it any more, if so.
+pub fn failed(
+    batch: &mut Batch,
+    scope: &Scope,
+    id: WebhookId,
+    at: Timestamp,
+    rest_until: Timestamp,
+    off_because: Option<&str>,
+) {
+    const SQL: &str = "update webhook set failures = failures + 1, \
+                         failing_since = coalesce(failing_since, $3), rest_until = $4, \
+                         off_at = case when $5::text is null then off_at \
+                                       else coalesce(off_at, $3) end, \
+                         off_because = coalesce(off_because, $5) \
+                       where tenant_id = $1 and webhook_id = $2";
+    batch.push(
+        SQL,
+        vec![
+            Box::new(scope.tenant().uuid()),
+            Box::new(id.uuid()),
+            Box::new(at),
+            Box::new(rest_until),
+            Box::new(off_because.map(str::to_owned)),
+        ],
+    );
+}

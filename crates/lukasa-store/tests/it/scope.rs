@@ -1,0 +1,138 @@
+//! A scope sees one user, and leaves nothing behind however it ends.
+
+use std::time::Duration;
+
+use lukasa_core::{TenantId, Timestamp, UserId};
+use lukasa_store::testing::TestDatabase;
+use lukasa_store::{Error, directory, domain, fact};
+
+fn acme() -> TenantId {
+    TenantId::named("acme")
+}
+
+fn alice() -> UserId {
+    UserId::named(acme(), "alice")
+}
+
+async fn with_tenant() -> TestDatabase {
+    let database = TestDatabase::fresh().await;
+    let directory = database.store().directory(acme()).await.unwrap();
+    directory::ensure_tenant(&directory, "acme", Timestamp::UNIX_EPOCH).await.unwrap();
+    directory.commit().await.unwrap();
+    database
+}
+
+/// Connections of the server that sit in a transaction nobody is using.
+async fn left_open(database: &TestDatabase) -> i64 {
+    let admin = database.admin().await;
+    let sql = "select count(*) from pg_stat_activity \
+                where datname = current_database() and state like 'idle in transaction%'";
+    admin.query_one(sql, &[]).await.unwrap().get(0)
+}
+
+async fn settles(database: &TestDatabase) -> bool {
+    for _ in 0..100 {
+        if left_open(database).await == 0 {
+            return true;
+        }
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    false
+}
+
+#[tokio::test]
+async fn what_is_not_committed_never_was() {
+    let database = with_tenant().await;
+    let store = database.store();
+    let scope = store.write(acme(), alice()).await.unwrap();
+    directory::ensure_me(&scope, "alice", Timestamp::UNIX_EPOCH).await.unwrap();
+    drop(scope);
+    let scope = store.read(acme(), alice()).await.unwrap();
+    assert_eq!(directory::me(&scope).await.unwrap(), None);
+    drop(scope);
+    assert!(settles(&database).await);
+}
+
+#[tokio::test]
+async fn a_scope_sees_only_its_own_user() {
+    let database = with_tenant().await;
+    let store = database.store();
+    let scope = store.write(acme(), alice()).await.unwrap();
+    directory::ensure_me(&scope, "alice", Timestamp::UNIX_EPOCH).await.unwrap();
+    domain::open(&scope, "health", Timestamp::UNIX_EPOCH).await.unwrap();
+    scope.commit().await.unwrap();
+    let globex = TenantId::named("globex");
+    for (tenant, user) in [
+        (acme(), UserId::named(acme(), "bob")),
+        (globex, UserId::named(globex, "alice")),
+        // Alice's own id under another tenant's name opens nothing either.
+        (globex, alice()),
+    ] {
+        let scope = store.read(tenant, user).await.unwrap();
+        assert_eq!(directory::me(&scope).await.unwrap(), None);
+        assert!(domain::opened(&scope).await.unwrap().is_empty());
+    }
+}
+
+#[tokio::test]
+async fn a_cancelled_request_takes_its_settings_with_it() {
+    let database = with_tenant().await;
+    let store =
+        lukasa_store::Store::connect(&lukasa_store::Connect { pool_size: 1, ..database.connect() })
+            .unwrap();
+    for round in 0..200 {
+        let user = UserId::named(acme(), &format!("user {round}"));
+        let work = async {
+            let scope = store.write(acme(), user).await.unwrap();
+            directory::ensure_me(&scope, "x", Timestamp::UNIX_EPOCH).await.unwrap();
+            directory::me(&scope).await.unwrap();
+            scope.commit().await.unwrap();
+        };
+        // Cut off somewhere between "not yet begun" and "just done".
+        let _ = tokio::time::timeout(Duration::from_micros(round * 12), work).await;
+    }
+    assert!(settles(&database).await, "a transaction was left open");
+    // The one connection there is still answers, and for nobody but the one who asks.
+    let scope = store.read(acme(), alice()).await.unwrap();
+    assert_eq!(directory::me(&scope).await.unwrap(), None);
+}
+
+/// The detector above is trusted because it finds a transaction that was left open on purpose.
+#[tokio::test]
+async fn an_open_transaction_is_found() {
+    let database = with_tenant().await;
+    let culprit = database.admin().await;
+    culprit.batch_execute("begin; select 1").await.unwrap();
+    assert_eq!(left_open(&database).await, 1);
+}
+
+#[tokio::test]
+async fn a_transaction_in_which_something_failed_is_never_acknowledged() {
+    let database = with_tenant().await;
+    let scope = database.store().write(acme(), alice()).await.unwrap();
+    directory::ensure_me(&scope, "", Timestamp::UNIX_EPOCH).await.unwrap_err();
+    // PostgreSQL itself would answer this commit with a rollback and no error.
+    assert!(matches!(scope.commit().await, Err(Error::Doomed)));
+}
+
+#[tokio::test]
+async fn the_role_that_serves_is_held_by_row_level_security() {
+    let database = with_tenant().await;
+    let health = database.store().health().await.unwrap();
+    assert_eq!(health.role, "lukasa_serve");
+    assert_eq!(health.unsafe_because(), None);
+    let admin = database.admin().await;
+    admin.batch_execute("alter table link owner to lukasa_serve").await.unwrap();
+    let reason = database.store().health().await.unwrap().unsafe_because().unwrap();
+    assert!(reason.contains("link"), "{reason}");
+    admin.batch_execute("alter table link owner to postgres").await.unwrap();
+}
+
+#[tokio::test]
+async fn an_unknown_fact_has_no_versions() {
+    let database = with_tenant().await;
+    let scope = database.store().read(acme(), alice()).await.unwrap();
+    let id = lukasa_core::Ids::new(Timestamp::UNIX_EPOCH, [1; 16]).fact();
+    assert!(fact::known_now(&scope, id).await.unwrap().is_empty());
+    assert_eq!(fact::next_number(&scope, id).await.unwrap(), 1);
+}
