@@ -13,6 +13,7 @@ mod kind;
 mod plain;
 mod prefixed;
 mod seed;
+mod sentence;
 mod shape;
 mod told;
 mod vocabulary;

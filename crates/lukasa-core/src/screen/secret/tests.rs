@@ -227,3 +227,60 @@ fn masking_never_fails_on_characters_that_become_several() {
         assert!(redact(&masked).chars().count() <= text.chars().count() + 60, "{text:?}");
     }
 }
+
+#[test]
+fn secret_values_apart_from_their_name_are_found() {
+    for (text, value) in [
+        ("the streaming password we share is harbor2558", "harbor2558"),
+        ("is lantern6488 a good password for my bank?", "lantern6488"),
+        ("I use copper9880 for everything, is that safe as a password?", "copper9880"),
+        ("das Kennwort fürs Online-Banking: pepper159!", "pepper159"),
+        ("el código que me llegó es 967274", "967274"),
+        ("locker 4308 at the gym, that's the combination", "4308"),
+        ("my phone pin changed from 6258 to 2660", "2660"),
+        ("the combination is 74 left 48 right 71 left", "48"),
+        ("the door of the flat opens with 8738", "8738"),
+        ("die Tür geht auf mit 8738", "8738"),
+        ("the safe opens with 54-83-36", "54-83-36"),
+        ("luggage lock is set to 272", "272"),
+        ("master password of the vault: garden river orange falcon", "falcon"),
+        ("Code Haustür 4711", "4711"),
+        ("code immeuble 4711", "4711"),
+        ("at the front gate I punch in 4711 and wait", "4711"),
+        ("root:garden2351 works on the console", "garden2351"),
+        ("router admin / lantern3122", "lantern3122"),
+        ("docker login -u me -p maple3548 registry.example", "maple3548"),
+        (".pgpass has db:5432:shop:app:window7235", "window7235"),
+        ("license: PMUE-CFPV-OIU4-LIFP", "PMUE-CFPV-OIU4-LIFP"),
+        ("meeting passcode: HnZjlo", "HnZjlo"),
+        ("card verification value is 714", "714"),
+    ] {
+        let masked = redact(text);
+        assert!(masked.contains(super::PLACEHOLDER) && !masked.contains(value), "{text}: {masked}");
+    }
+}
+
+#[test]
+fn sentences_about_passwords_and_locks_without_a_value_stay() {
+    for text in [
+        "the password we share is too weak",
+        "is sha256 a good password hash?",
+        "I use python312 and the password field is empty",
+        "the code we wrote is 4711 lines long",
+        "the code went from 1200 to 1500 lines",
+        "the museum opens with 2000 exhibits",
+        "the gate is set to close at 2200",
+        "the combination is 2 eggs and 3 spoons of sugar",
+        "root:x:0:0:root:/root:/bin/bash",
+        "master password: the one you choose when you first open the app",
+        "docker run -p 8080:80 nginx",
+        "room 4711, that's where we meet",
+        "error code 4711 on the boiler",
+        "code postal 4711",
+        "press 4711 to hear the tune",
+        "I type 4000 words a day at the office, the door stays shut",
+        "on my iPhone15 the password autofill broke",
+    ] {
+        assert_eq!(redact(text), text);
+    }
+}

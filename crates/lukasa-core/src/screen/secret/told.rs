@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 
 use super::vocabulary::{ANOTHER, NAMES, OF, OTHER_CODES, PLAIN, SAYS, Value};
 use super::{
-    FoundSecret, PLACEHOLDER, Run, SecretKind, head, is_mixed, is_placeholder, runs, seed,
+    FoundSecret, PLACEHOLDER, Run, SecretKind, head, is_mixed, is_placeholder, runs, seed, sentence,
 };
 use crate::screen::phrase::fold;
 use crate::word::{Word, words};
@@ -59,7 +59,7 @@ impl<'t> Spoken<'t> {
 
     /// The stretch that begins here. A password may hold any mark; only a space or a closing quotation
     /// mark ends it.
-    fn run_at(&self, start: usize) -> Run<'t> {
+    pub fn run_at(&self, start: usize) -> Run<'t> {
         let next = self.breaks.partition_point(|at| *at < start);
         let end = self.breaks.get(next).copied().unwrap_or(self.text.len());
         let own = &self.text[start..end];
@@ -97,6 +97,7 @@ pub(super) fn find(text: &str) -> Vec<FoundSecret> {
     found.extend(codes_before(&spoken));
     found.extend(values_before(&spoken));
     found.extend(keys_nearby(&spoken));
+    found.extend(sentence::find(&spoken));
     found
 }
 
@@ -128,7 +129,7 @@ static KNOWN: LazyLock<Known> = LazyLock::new(|| {
 });
 
 /// The longest name that begins here, and how many words it has.
-fn name_at(folded: &[String]) -> Option<(usize, Value)> {
+pub(super) fn name_at(folded: &[String]) -> Option<(usize, Value)> {
     let names = KNOWN.names.get(folded.first()?)?;
     let said = names.iter().filter(|(name, _)| folded.starts_with(name));
     said.map(|(name, value)| (name.len(), *value)).max_by_key(|(length, _)| *length)
@@ -270,7 +271,7 @@ fn up_to_quote<'t>(text: &'t str, run: Run<'t>) -> Run<'t> {
 }
 
 /// Whether the words around a name make another thing of it: "password manager", "zip code".
-fn is_another_thing(folded: &[String], start: usize, end: usize, value: Value) -> bool {
+pub(super) fn is_another_thing(folded: &[String], start: usize, end: usize, value: Value) -> bool {
     let next = folded.get(end).map_or("", String::as_str);
     let before = start.checked_sub(1).map_or("", |at| folded[at].as_str());
     KNOWN.another.contains(next)
@@ -305,11 +306,16 @@ fn fits(value: Value, run: &str, said: bool) -> bool {
         Value::Code => {
             (only_digits && ((4..=12).contains(&digits) || are_codes(run)))
                 || (length >= 5 && digits >= 2 && is_mixed(run))
+                || (said && (5..=16).contains(&length) && is_odd(run) && run.is_ascii())
         }
         // Six digits are what one-time codes have.
         Value::Said => only_digits && (digits == 6 || (said && (4..=8).contains(&digits))),
         Value::Check => only_digits && (3..=4).contains(&digits),
-        Value::Key => is_random(run) || (said && length >= 8 && is_mixed(run) && digits >= 2),
+        Value::Key => {
+            is_random(run)
+                || (said
+                    && ((length >= 8 && is_mixed(run) && digits >= 2) || sentence::are_groups(run)))
+        }
         Value::Number => {
             digits >= 6 && run.chars().all(|c| c.is_ascii_alphanumeric() || " -.".contains(c))
         }

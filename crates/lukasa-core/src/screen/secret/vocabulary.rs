@@ -213,6 +213,10 @@ pub(super) const NAMES: &[(&str, Value)] = &[
     ("api ключ", Value::Key), ("session", Value::Key), ("client key", Value::Key),
     ("consumer secret", Value::Key), ("consumer key", Value::Key), ("app secret", Value::Key),
     ("account key", Value::Key), ("pat", Value::Key), ("access key id", Value::Key),
+    ("card verification value", Value::Check), ("card verification code", Value::Check),
+    ("card verification number", Value::Check), ("cvn", Value::Check), ("cvv code", Value::Check),
+    ("cvc code", Value::Check), ("kartenprüfziffer", Value::Check),
+    ("meeting code", Value::Code), ("meeting passcode", Value::Code),
 ];
 
 /// What may stand between a name and its value and say that it is one.
@@ -234,6 +238,10 @@ pub(super) const OF: &[&str] = &[
     "du", "del", "para", "per", "di", "della", "do", "da", "voor", "van", "in", "im", "d", "l",
     "dell", "dall", "nell", "all", "от", "для", "из", "к", "do", "od", "na", "till", "til", "för",
     "für", "per", "mon", "ma", "mein", "meine", "mijn", "mi", "my",
+    "fürs", "zur", "am", "beim", "bei", "der", "des", "dem", "unser", "unsere", "unserer", "unseres",
+    "au", "aux", "sur", "dans", "notre", "nos", "al", "nuestro", "nuestra", "su", "dello", "dei",
+    "delle", "alla", "nel", "nella", "sul", "sulla", "mio", "mia", "dos", "das", "ao", "meu", "minha",
+    "op", "bij", "ons", "onze", "into", "inside", "behind", "our", "her", "his", "their",
 ];
 /// Codes that anybody may know.
 #[rustfmt::skip]
