@@ -5,17 +5,17 @@
  * @packageDocumentation
  */
 export {
-  type Mode,
   type LukasaOptions,
   lukasaMiddleware,
+  type Mode,
   type Told,
   withLukasa,
 } from "./middleware.ts";
 export {
-  type MemoryList,
-  type MemoryWrite,
-  memoryEvents,
   type LukasaToolOptions,
   type LukasaTools,
   lukasaTools,
+  type MemoryList,
+  type MemoryWrite,
+  memoryEvents,
 } from "./tools.ts";

@@ -1,5 +1,5 @@
-import { type ContextView, Lukasa, LukasaError, type Retrieve, type Settings } from "lukasa-client";
 import { type LanguageModelMiddleware, wrapLanguageModel } from "ai";
+import { type ContextView, Lukasa, LukasaError, type Retrieve, type Settings } from "lukasa-client";
 import { answerSoFar, digest, lastOfUser, type Message, newsOf, place, textOf } from "./prompt.ts";
 
 /** How many messages are remembered with what they were given. */

@@ -1,12 +1,12 @@
+import { jsonSchema, type Tool, tool } from "ai";
 import {
-  type MemoryEvent,
-  type MemoryView,
   Lukasa,
   LukasaError,
+  type MemoryEvent,
+  type MemoryView,
   type Settings,
   type Written,
 } from "lukasa-client";
-import { jsonSchema, type Tool, tool } from "ai";
 
 export interface LukasaToolOptions extends Settings {
   /** A client that is there already, in place of `url` and `key`. */

@@ -1,8 +1,8 @@
 // What the tests have in common: models that say what they are told to, and the way to the real server.
 import { after } from "node:test";
+import * as mocks from "ai/test";
 import type { withLukasa } from "lukasa-ai-sdk";
 import { Lukasa, type TurnView } from "lukasa-client";
-import * as mocks from "ai/test";
 
 export const version = Number(process.env.AI_VERSION);
 

@@ -3,8 +3,8 @@ import assert from "node:assert/strict";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { after, test } from "node:test";
-import { lukasaTools, type Told, withLukasa } from "lukasa-ai-sdk";
 import { generateText, stepCountIs, streamText } from "ai";
+import { lukasaTools, type Told, withLukasa } from "lukasa-ai-sdk";
 import { asked, type Message, saying, somebody, system, textOf, version } from "./chat.ts";
 
 const specs = version === 7 ? ["V3", "V4"] : ["V3"];

@@ -2,8 +2,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { openai } from "@ai-sdk/openai";
-import { lukasaTools, withLukasa } from "lukasa-ai-sdk";
 import { generateText, stepCountIs, streamText } from "ai";
+import { lukasaTools, withLukasa } from "lukasa-ai-sdk";
 import { somebody } from "./chat.ts";
 
 const models = { responses: openai("scripted"), chat: openai.chat("scripted") };

@@ -1,8 +1,6 @@
 // The tools, called by a model, against the real server.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { type MemoryList, type MemoryWrite, memoryEvents, lukasaTools } from "lukasa-ai-sdk";
-import type { Lukasa } from "lukasa-client";
 import {
   asSchema,
   generateText,
@@ -11,6 +9,8 @@ import {
   streamText,
   type UIMessage,
 } from "ai";
+import { lukasaTools, type MemoryList, type MemoryWrite, memoryEvents } from "lukasa-ai-sdk";
+import type { Lukasa } from "lukasa-client";
 import { asked, saying, somebody } from "./chat.ts";
 
 /** Has a model call a tool: what the interface gets of it, and what the model reads. */
